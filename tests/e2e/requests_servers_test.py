@@ -40,7 +40,7 @@ class Server(unittest.TestCase):
 
 
 def load_tests(loader, _tests, _pattern):
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Memcached, Redis, Pgsql, Mysql))
+    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Memcached, Redis, Pgsql, Mysql, Dns))
 
 
 class Memcached(Server):
@@ -159,6 +159,39 @@ class Mysql(Server):
         for side in "client", "server":
             rows = self.rows("%request.status %request.error", f"and request.failed=true and request.side={side}")
             self.assertEqual(rows, [self.truth["error"]], side)
+
+
+class Dns(Server):
+    name, packages = "dns", ("dnsmasq-base",)
+
+    def test_questions(self):
+        """The questions that the server logs, over UDP, TCP, and by sendmmsg, at both ends."""
+        want = collections.Counter(" ".join(row) for row in self.truth["questions"])
+        self.assertEqual(sum(want.values()), 200 + 20 + 20)
+        for side in "client", "server":
+            got = self.counts("%request.method %request.resource", f"and request.side={side}")
+            self.assertEqual(got, want, side)
+
+    def test_results(self):
+        """As many are refused as the server logs, and none is left unanswered."""
+        refused = self.truth["refused"]
+        self.assertGreater(refused, 20)
+        for side in "client", "server":
+            got = self.counts("%request.error %request.status", f"and request.side={side}")
+            self.assertEqual(got, {"REFUSED 5": refused, "<NA> 0": 240 - refused}, side)
+        answers = self.counts("%request.statement", "and request.side=server and request.resource=tcp7.test")
+        self.assertEqual(answers, {"A tcp7.test, answers=1": 1})
+
+    def test_ends_know_each_other(self):
+        """Each client of the server's one socket has a connection of its own."""
+        rows = [self.counts("%request.conn %request.method %request.resource", f"and request.side={side}")
+                for side in ("client", "server")]
+        self.assertEqual(rows[0], rows[1])
+        self.assertEqual(self.counts("%request.peer_proc", "and request.side=client"), {"dnsmasq": 240})
+        # The server may answer before the first call of a client's socket returns.
+        clients = self.counts("%request.peer_proc", "and request.side=server")
+        self.assertGreater(clients["python3"], 200)
+        self.assertLessEqual(set(clients), {"python3", "<NA>"})
 
 
 if __name__ == "__main__":

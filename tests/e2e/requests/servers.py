@@ -9,6 +9,8 @@ import os
 import re
 import shutil
 import socket
+import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -43,11 +45,11 @@ def free_port():
         return s.getsockname()[1]
 
 
-def wait_for(port):
+def wait_for(port, address="127.0.0.1"):
     end = time.monotonic() + DEADLINE_S
     while True:
         try:
-            socket.create_connection(("127.0.0.1", port)).close()
+            socket.create_connection((address, port)).close()
             return
         except OSError:
             if time.monotonic() > end:
@@ -72,6 +74,12 @@ def add_user(root):
     """Gives the servers' user a name in the root."""
     with open(os.path.join(root, "etc/passwd"), "w", encoding="utf-8") as f:
         f.write(f"server:x:{USER}:{USER}::/tmp:/bin/sh\n")
+
+
+def add_random(root):
+    path = os.path.join(root, "dev/urandom")
+    if not os.path.exists(path):
+        os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, 9))
 
 
 @contextlib.contextmanager
@@ -185,4 +193,65 @@ def mysql(root):
     print(json.dumps({"counts": counts, "error": error}))
 
 
-{"memcached": memcached, "redis": redis, "pgsql": pgsql, "mysql": mysql}[sys.argv[1]](sys.argv[2])
+def dns_query(number, name, kind):
+    labels = b"".join(bytes((len(label),)) + label.encode() for label in name.split("."))
+    return struct.pack(">6H", number, 0x100, 1, 0, 0, 0) + labels + b"\0" + struct.pack(">2H", kind, 1)
+
+
+def dns_udp(address):
+    """Ten questions in flight at a time, to one socket of many clients."""
+    names = [(number, f"host{number % 40}.test" if number % 10 else f"host{number}.elsewhere", (1, 28, 16)[number % 3])
+             for number in range(200)]
+    with socket.socket(type=socket.SOCK_DGRAM) as a, socket.socket(type=socket.SOCK_DGRAM) as b:
+        for at in range(0, len(names), 10):
+            for i, row in enumerate(names[at:at + 10]):
+                (a, b)[i % 2].sendto(dns_query(*row), address)
+            for i in range(10):
+                (a, b)[i % 2].recvfrom(4096)
+
+
+def dns_tcp(address):
+    with socket.create_connection(address) as s, s.makefile("rb") as answers:
+        queries = [dns_query(number, f"tcp{number}.test", 1) for number in range(20)]
+        s.sendall(b"".join(struct.pack(">H", len(query)) + query for query in queries))
+        for _ in queries:
+            answers.read(struct.unpack(">H", answers.read(2))[0])
+
+
+def dns_resolver(folder_, address):
+    """The C library sends its two questions by one sendmmsg."""
+    conf = os.path.join(folder_, "resolv.conf")
+    with open(conf, "w", encoding="utf-8") as f:
+        f.write(f"nameserver {address}\n")
+    program = "import socket\nfor i in range(10): socket.getaddrinfo(f'libc{i}.test', 80)"
+    subprocess.run(["unshare", "-m", "sh", "-c", 'mount --bind "$1" /etc/resolv.conf && exec python3 -c "$2"', "sh",
+                    conf, program], check=True)
+
+
+def dns(root):
+    """The questions that dnsmasq logs, and how many it refuses."""
+    address = f"127.53.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 1}"
+    add_user(root)
+    add_random(root)
+    with folder(root) as data:
+        log = f"{root}{data}/log"
+        child = subprocess.Popen(["chroot", root, "/usr/sbin/dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null",
+                                  "--no-resolv", "--no-hosts", "--pid-file=", f"--listen-address={address}",
+                                  "--bind-interfaces", "--address=/test/127.0.0.9", "--address=/test/::9",
+                                  "--user=server", "--group=", "--log-queries", f"--log-facility={data}/log"],
+                                 stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        try:
+            wait_for(53, address)
+            dns_udp((address, 53))
+            dns_tcp((address, 53))
+            dns_resolver(root + data, address)
+        finally:
+            child.terminate()
+            child.wait()
+        with open(log, encoding="utf-8") as f:
+            text = f.read()
+    print(json.dumps({"questions": re.findall(r"query\[(\w+)\] (\S+) from", text),
+                      "refused": text.count("is REFUSED")}))
+
+
+{"memcached": memcached, "redis": redis, "pgsql": pgsql, "mysql": mysql, "dns": dns}[sys.argv[1]](sys.argv[2])

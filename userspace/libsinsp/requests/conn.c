@@ -143,14 +143,3 @@ struct sinsp_conn *conn_peer(const struct sinsp_conn *c)
 	memcpy(key.remote, c->key.local, sizeof(key.remote));
 	return conn_find(c->rs, &key);
 }
-
-uint64_t conn_peer_hash(const struct sinsp_conn *c, const struct sinsp_fd *fd)
-{
-	struct conn_key key;
-
-	if (!c->is_udp || !fd)
-		return 0;
-	conn_make_key(&key, fd);
-	return sinsp_hash_bytes(c->rs->seed, (const char *)key.remote, sizeof(key.remote)) ^
-	       key.remote_port;
-}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connections: a socket with its two streams, the protocol that was recognised, and its open
- * requests. The limits are documented in docs/requests.md.
+ * Connections: a socket, or a datagram socket and one of its peers, with its two streams, the
+ * protocol that was recognised, and its open requests. The limits are documented in
+ * docs/requests.md.
  */
 #ifndef SINSP_REQUESTS_CONN_H
 #define SINSP_REQUESTS_CONN_H
@@ -14,6 +15,7 @@
 #define CONN_OPEN_MAX 4096 /* requests */
 #define CONN_MEMORY_MAX (64ull << 20) /* buffers, states and requests of all connections */
 #define CONN_IDLE_NS 10000000000ull /* ends responses without a known end */
+#define CONNS_KEPT 256 /* of datagrams, without an open request */
 #define CONN_LOOKS_MAX 32 /* attempts to recognise the protocol */
 
 /* The ends of a connection as its socket sees them. */
@@ -33,15 +35,18 @@ struct req_stream {
 
 /* The call that moves the bytes. */
 struct conn_call {
-	uint64_t begin_ns, end_ns, peer;
+	uint64_t begin_ns, end_ns;
 	int64_t tid, fd;
+	uint64_t missing; /* bytes that were not captured */
 	uint8_t out; /* the bytes are written */
 	uint8_t datagram;
 };
 
 struct sinsp_conn {
 	struct sinsp_requests *rs;
-	struct sinsp_open_file *files; /* sockets of this connection */
+	struct sinsp_open_file *files; /* sockets of this connection; of datagrams only one */
+	struct sinsp_conn *next_peer, *prev_peer; /* of the same datagram socket */
+	struct sinsp_conn **kept; /* its place in the table of these; NULL: none */
 	struct sinsp_conn *next_by_key, *newer, *older;
 	struct conn_key key; /* family 0: unknown */
 	const char *path; /* interned: of a unix socket */
@@ -70,6 +75,8 @@ struct sinsp_requests {
 	struct sinsp *s;
 	struct sinsp_conn **by_key; /* hashed */
 	struct sinsp_conn *newest, *oldest;
+	struct sinsp_conn *kept[CONNS_KEPT]; /* NULL: no longer */
+	uint32_t n_kept; /* in all */
 	struct sinsp_slab requests;
 	struct sinsp_requests_stats stats;
 	uint64_t seed;
@@ -92,8 +99,6 @@ void conn_add_key(struct sinsp_conn *c);
 void conn_remove_key(struct sinsp_conn *c);
 /* Returns the other end, if it is on this machine and was seen; NULL. */
 struct sinsp_conn *conn_peer(const struct sinsp_conn *c);
-/* Returns a number for the other end of the datagram socket. */
-uint64_t conn_peer_hash(const struct sinsp_conn *c, const struct sinsp_fd *fd);
 
 /* In the order of use: adds as the newest, removes, makes the newest. */
 void conn_link(struct sinsp_conn *c);

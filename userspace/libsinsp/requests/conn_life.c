@@ -103,15 +103,16 @@ static void set_role(struct sinsp_conn *c, const struct sinsp_fd *fd)
 {
 	const unsigned int roles = SINSP_FD_F_CLIENT | SINSP_FD_F_SERVER;
 
-	/* A socket from a message, or from /proc, may have a guessed role if it is a unix one. */
-	if (!(fd->flags & roles) || (c->is_unix && c->files->imported))
+	/* A socket from a message, or from /proc, may have a guessed role if it is a unix one; that
+	 * of a datagram socket is the one of its first datagram. */
+	if (!(fd->flags & roles) || (c->is_unix && c->files->imported) || c->is_udp)
 		return;
 	c->client = !!(fd->flags & SINSP_FD_F_CLIENT);
 	c->role_known = 1;
 }
 
-static struct sinsp_conn *new_conn(struct sinsp_requests *rs, const struct sinsp_fd *fd,
-				   struct sinsp_open_file *file)
+struct sinsp_conn *conn_new(struct sinsp_requests *rs, const struct sinsp_fd *fd,
+			    struct sinsp_open_file *file)
 {
 	struct sinsp_conn *c;
 
@@ -124,8 +125,6 @@ static struct sinsp_conn *new_conn(struct sinsp_requests *rs, const struct sinsp
 		return NULL;
 	c->rs = rs;
 	c->files = file;
-	file->conn = c;
-	file->next = NULL;
 	c->is_tcp = fd->l4proto == SCAP_L4_TCP;
 	c->is_udp = fd->l4proto == SCAP_L4_UDP;
 	c->is_unix = fd->type == SCAP_FD_UNIX_SOCK;
@@ -141,8 +140,7 @@ static struct sinsp_conn *new_conn(struct sinsp_requests *rs, const struct sinsp
 
 static int is_followed(const struct sinsp_fd *fd)
 {
-	return fd->type == SCAP_FD_UNIX_SOCK ||
-	       (conn_is_inet(fd) && (fd->l4proto == SCAP_L4_TCP || fd->l4proto == SCAP_L4_UDP));
+	return fd->type == SCAP_FD_UNIX_SOCK || (conn_is_inet(fd) && fd->l4proto == SCAP_L4_TCP);
 }
 
 /* A socket that was created here is a new connection, even if its ends are those of an older one,
@@ -154,7 +152,7 @@ struct sinsp_conn *conn_of(struct sinsp_requests *rs, const struct sinsp_fd *fd)
 	struct conn_key key;
 
 	if (!file || file->conn || !is_followed(fd))
-		return file ? file->conn : NULL;
+		return file && file->conn && !file->conn->is_udp ? file->conn : NULL;
 	conn_make_key(&key, fd);
 	c = key.family ? conn_find(rs, &key) : NULL;
 	if (c && file->imported) {
@@ -165,8 +163,12 @@ struct sinsp_conn *conn_of(struct sinsp_requests *rs, const struct sinsp_fd *fd)
 	}
 	if (c)
 		conn_free(c, "lost");
-	c = new_conn(rs, fd, file);
-	if (c && key.family && !(key.is_udp && !c->client)) {
+	c = conn_new(rs, fd, file);
+	if (!c)
+		return NULL;
+	file->conn = c;
+	file->next = NULL;
+	if (key.family) {
 		c->key = key;
 		conn_add_key(c);
 	}
@@ -186,6 +188,22 @@ static void note_peer(const struct sinsp_conn *c)
 	peer->peer_pid = t->pid;
 }
 
+static void leave_files(struct sinsp_conn *c)
+{
+	if (c->kept)
+		*c->kept = NULL;
+	if (c->is_udp) {
+		*(c->prev_peer ? &c->prev_peer->next_peer : &c->files->conn) = c->next_peer;
+		if (c->next_peer)
+			c->next_peer->prev_peer = c->prev_peer;
+		return;
+	}
+	for (struct sinsp_open_file *f = c->files, *next; f; f = next) {
+		next = f->next;
+		f->conn = NULL;
+	}
+}
+
 void conn_free(struct sinsp_conn *c, const char *why)
 {
 	struct sinsp_requests *rs = c->rs;
@@ -195,10 +213,7 @@ void conn_free(struct sinsp_conn *c, const char *why)
 	conn_end_requests(c, why);
 	conn_set_protocol(c, NULL);
 	conn_drop_streams(c);
-	for (struct sinsp_open_file *f = c->files, *next; f; f = next) {
-		next = f->next;
-		f->conn = NULL;
-	}
+	leave_files(c);
 	note_peer(c);
 	conn_remove_key(c);
 	conn_unlink(c);

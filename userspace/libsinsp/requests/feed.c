@@ -140,6 +140,8 @@ static size_t feed(struct sinsp_conn *c, enum req_from from, const uint8_t *p, s
 			return 0;
 		}
 		count(c, from, (uint64_t)r);
+		if (c->now.datagram)
+			s->skip = c->now.missing;
 		settle(c, from);
 		s->begin_ns = c->now.out ? c->now.begin_ns : c->now.end_ns;
 		p += r;
@@ -189,7 +191,8 @@ static void feed_captured(struct sinsp_conn *c, enum req_from from, const uint8_
 			  int cut)
 {
 	struct req_stream *s = &c->streams[from];
-	const unsigned int flags = c->now.datagram ? REQ_F_DATAGRAM : 0;
+	const unsigned int datagram = cut ? REQ_F_DATAGRAM | REQ_F_CUT : REQ_F_DATAGRAM;
+	const unsigned int flags = c->now.datagram ? datagram : 0;
 	size_t rest = n ? feed(c, from, p, n, flags) : 0;
 
 	p += n - rest;
@@ -215,6 +218,15 @@ static void end_rest(struct sinsp_conn *c)
 	conn_end_requests(c, "lost");
 }
 
+/* A datagram is a message of its own. */
+static void begin_datagram(struct req_stream *s)
+{
+	s->n = 0;
+	s->skip = 0;
+	s->lost = 0;
+	s->message = NULL;
+}
+
 void conn_feed(struct sinsp_conn *c, int out, const uint8_t *p, size_t captured, uint64_t total)
 {
 	enum req_from from = !out == !c->client ? REQ_CLIENT : REQ_SERVER;
@@ -222,6 +234,9 @@ void conn_feed(struct sinsp_conn *c, int out, const uint8_t *p, size_t captured,
 	const uint64_t missing = total - captured;
 	int wait = 0;
 
+	c->now.missing = missing;
+	if (c->now.datagram)
+		begin_datagram(s);
 	if (c->rest && from == REQ_CLIENT)
 		end_rest(c);
 	if (!s->n)
@@ -251,11 +266,6 @@ void req_use(struct sinsp_conn *c, int64_t bytes)
 {
 	c->state_used += bytes;
 	conn_use(c, bytes);
-}
-
-uint64_t req_datagram_peer(const struct sinsp_conn *c)
-{
-	return c->now.peer;
 }
 
 static void append_open(struct sinsp_conn *c, struct request *r)

@@ -77,6 +77,9 @@ struct req_protocol {
 	int (*parse)(struct sinsp_conn *c, enum req_from from, const uint8_t *p, size_t n,
 		     unsigned int flags);
 
+	/* @n further datagrams of @bytes in all were sent in the same call, and not captured; NULL:
+	 * nothing to do. */
+	void (*unseen)(struct sinsp_conn *c, enum req_from from, uint32_t n, uint64_t bytes);
 	/* Bytes of the stream were lost; NULL: nothing to do. */
 	void (*lost)(struct sinsp_conn *c, enum req_from from);
 	/* Frees what the state owns; NULL: nothing. */
@@ -142,9 +145,5 @@ void req_skip(struct sinsp_conn *c, enum req_from from, uint64_t n);
 /* Gives the connection to another protocol, from the bytes on that parse was called for, or that
  * follow those it consumes. NULL: to none, nothing more is parsed. */
 void req_switch(struct sinsp_conn *c, const struct req_protocol *to);
-
-/* Returns a number for the other end of the current datagram. It distinguishes the requests of
- * several clients of one socket. */
-uint64_t req_datagram_peer(const struct sinsp_conn *c);
 
 #endif /* SINSP_REQUESTS_PROTOCOL_H */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conn_life.h"
+#include "datagram.h"
 #include "event/event_table.h"
 #include "feed.h"
 #include "fields/evt_io.h"
@@ -24,6 +25,10 @@ static void end_file(void *ctx, struct sinsp_open_file *file)
 	struct sinsp_open_file **at = &c->files;
 
 	(void)ctx;
+	if (c->is_udp) {
+		datagram_end(file, "closed");
+		return;
+	}
 	while (*at != file)
 		at = &(*at)->next;
 	*at = file->next;
@@ -79,7 +84,7 @@ void sinsp_requests_get_stats(const struct sinsp_requests *rs, struct sinsp_requ
 
 /* ---- events ---- */
 
-/* Ends responses without a known end on connections that are idle. */
+/* Ends responses without a known end on connections that are idle, and those of datagrams. */
 static void sweep(struct sinsp_requests *rs)
 {
 	struct sinsp_conn *c = rs->oldest;
@@ -88,7 +93,10 @@ static void sweep(struct sinsp_requests *rs)
 	while (c && c->now.end_ns + CONN_IDLE_NS < rs->now_ns) {
 		struct sinsp_conn *newer = c->newer;
 
-		conn_end_open(c);
+		if (c->is_udp)
+			conn_free(c, "closed");
+		else
+			conn_end_open(c);
 		c = newer;
 	}
 }
@@ -111,7 +119,6 @@ static void begin_call(struct sinsp_conn *c, const struct sinsp_evt *evt, int64_
 		.fd = fd,
 		.out = (uint8_t)out,
 		.datagram = c->is_udp,
-		.peer = conn_peer_hash(c, evt->fd),
 	};
 	conn_touch(c);
 }
@@ -119,23 +126,27 @@ static void begin_call(struct sinsp_conn *c, const struct sinsp_evt *evt, int64_
 /* A read of no bytes is the end of what the peer sends. */
 static void end_of_stream(struct sinsp_conn *c, int out)
 {
-	if (!out && c->client && c->role_known && !c->is_udp)
+	if (!out && c->client && c->role_known)
 		conn_end_requests(c, "closed");
 }
 
 static void move(struct sinsp_requests *rs, const struct sinsp_evt *evt, const struct sinsp_fd *fd,
 		 int64_t num, int out, uint64_t total, const struct scap_param *data)
 {
-	struct sinsp_conn *c = conn_of(rs, fd);
+	const int datagram = datagram_is(fd);
+	struct sinsp_conn *c = datagram ? datagram_conn(rs, evt, fd, out) : conn_of(rs, fd);
 	size_t captured = data ? data->len : 0;
+	const uint8_t *p = captured ? data->p : (const uint8_t *)"";
 
 	if (!c)
 		return;
 	begin_call(c, evt, num, out);
 	if (captured > total)
 		captured = (size_t)total;
-	if (total)
-		conn_feed(c, out, captured ? data->p : (const uint8_t *)"", captured, total);
+	if (datagram)
+		datagram_feed(c, evt, out, p, captured, total);
+	else if (total)
+		conn_feed(c, out, p, captured, total);
 	else
 		end_of_stream(c, out);
 }
@@ -148,6 +159,8 @@ static const char *fatal_error(int64_t res)
 	case EPIPE:
 	case ECONNABORTED:
 		return "reset";
+	case ECONNREFUSED: /* no socket has the port that a datagram was sent to */
+		return "refused";
 	case ETIMEDOUT:
 		return "timed_out";
 	case EHOSTUNREACH:
@@ -157,16 +170,26 @@ static const char *fatal_error(int64_t res)
 	return NULL;
 }
 
+/* An error ends the requests on the socket. One of a datagram socket is that of its connected
+ * peer. */
 static void fail(struct sinsp_requests *rs, const struct sinsp_evt *evt, int64_t res)
 {
 	const uint32_t io = EF_READS_FROM_FD | EF_WRITES_TO_FD;
 	const struct sinsp_open_file *file = sinsp_fd_file(evt->fd);
 	const char *why = fatal_error(res);
+	struct sinsp_conn *c;
+	struct conn_key key;
 
-	(void)rs;
 	if (!why || !file || !file->conn || !(evt->info->flags & io))
 		return;
-	conn_end_requests(file->conn, why);
+	if (!file->conn->is_udp) {
+		conn_end_requests(file->conn, why);
+		return;
+	}
+	conn_make_key(&key, evt->fd);
+	c = conn_find(rs, &key);
+	if (c && c->files == file)
+		conn_free(c, why);
 }
 
 static int is_socket(const struct sinsp_fd *fd)

@@ -58,6 +58,11 @@ static const struct say seeds[] = {
 	BYTES('s', "\x0c\0\0\1\0\7\0\0\0\1\0\1\0\0\0\0\1\0\0\1\1\3\0\0\2"
 		   "def\5\0\0\3\xfe\0\0\2\0\2\0\0\4\1x"),
 	BYTES('s', "\7\0\0\1\0\0\0\x0a\0\0\0\x0c\0\0\2\xff\x7a\4#42S02bad"),
+	BYTES('c', "\0\x22\0\7\1\0\0\1\0\0\0\0\0\1\1a\1B\0\0\1\0\1\0\0\x29\4\xd0\0\0\0\0\0\0"),
+	BYTES('s', "\0\x25\0\7\x81\x83\0\1\0\1\0\0\0\0\1a\1b\0\0\1\0\1\xc0\x0c\0\1\0\1\0\0\0\1\0\4"
+		   "\x7f\0\0\1"),
+	BYTES('c', "\0\7\1\0\0\1\0\0\0\0\0\0\1a\1B\0\0\1\0\1"),
+	BYTES('s', "\0\7\x81\x80\0\1\0\1\0\0\0\0\1a\1b\0\0\1\0\1\xc0\x0c\0\6\0\1\0\0\0\1\0\0"),
 	{'c', "hello"},
 	{'s', "world"},
 };
@@ -96,7 +101,8 @@ static size_t mutate(char *to, uint32_t *x, const struct say *a)
 
 static void play(uint32_t seed)
 {
-	static const uint16_t ports[] = {80, 6379, 443, 11211, 5432, 3306, 9999};
+	static const uint16_t ports[] = {80, 6379, 443, 11211, 5432, 3306, 53, 9999};
+	enum { N_PORTS = sizeof(ports) / sizeof(ports[0]) };
 	static char bytes[N_SAID_MAX][BYTES_MAX], out[1 << 16];
 	struct say said[N_SAID_MAX + 1] = {0};
 	uint32_t x = seed * 2654435761u | 1, n;
@@ -108,14 +114,16 @@ static void play(uint32_t seed)
 		said[i].from = next_random(&x) % 8 ? seeds[at].from : "cs"[next_random(&x) % 2];
 		said[i].n = mutate(bytes[i], &x, &seeds[at]);
 		said[i].p = bytes[i];
+		said[i].peer = (uint8_t)(next_random(&x) % 3);
 	}
 	talk_requests(
 		out, sizeof(out), said,
-		&(struct talk_opts){.port = ports[next_random(&x) % 7],
+		&(struct talk_opts){.port = ports[next_random(&x) % N_PORTS],
 				    .client = next_random(&x) % 2,
 				    .cut = next_random(&x) % 40,
 				    .snaplen = next_random(&x) % 3 ? 0 : 1 + next_random(&x) % 60,
 				    .no_close = next_random(&x) % 2,
+				    .udp = !(next_random(&x) % 5),
 				    .old = next_random(&x) % 2},
 		NULL);
 }

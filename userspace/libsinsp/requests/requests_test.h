@@ -24,6 +24,7 @@ struct say {
 	char from; /* 'c': client, 's': server */
 	const char *p;
 	size_t n; /* 0: strlen */
+	uint8_t peer; /* of a datagram socket: number of the other end */
 };
 
 struct talk_opts {
@@ -94,20 +95,40 @@ static inline void talk_open(struct talk *t)
 	}
 }
 
+/* Writes the ends of a datagram, from its sender to its receiver. The peer is another client of a
+ * server, and another server of a client. */
+static inline void talk_ends(uint8_t *p, const struct talk *t, char from, uint8_t peer)
+{
+	uint8_t ends[13];
+
+	talk_tuple(ends, t->o.port);
+	ends[t->o.client ? 10 : 5] += peer;
+	*p = *ends;
+	memcpy(p + 1, ends + (from == 'c' ? 1 : 7), 6);
+	memcpy(p + 7, ends + (from == 'c' ? 7 : 1), 6);
+}
+
+static inline void talk_datagram(struct talk *t, const struct say *s)
+{
+	const size_t n = s->n ? s->n : strlen(s->p);
+	const size_t kept = t->o.snaplen && n > t->o.snaplen ? t->o.snaplen : n;
+	uint8_t ends[13];
+
+	talk_ends(ends, t, s->from, s->peer);
+	if ((s->from == 'c') == !!t->o.client)
+		CALL(t, EVT_SENDTO_X, 5, I(n), s->p, kept, I(TALK_FD), I(n), ends, sizeof(ends));
+	else
+		CALL(t, EVT_RECVFROM_X, 5, I(n), s->p, kept, ends, sizeof(ends), I(TALK_FD), I(n));
+}
+
 static inline void talk_bytes(struct talk *t, char from, const char *p, size_t n)
 {
 	const int out = (from == 'c') == !!t->o.client;
 	const size_t kept = t->o.snaplen && n > t->o.snaplen ? t->o.snaplen : n;
-	uint8_t tuple[13];
 
 	if (!n)
 		return;
-	talk_tuple(tuple, t->o.port);
-	if (t->o.udp && out)
-		CALL(t, EVT_SENDTO_X, 5, I(n), p, kept, I(TALK_FD), I(n), tuple, sizeof(tuple));
-	else if (t->o.udp)
-		CALL(t, EVT_RECVFROM_X, 5, I(n), p, kept, tuple, sizeof(tuple), I(TALK_FD), I(n));
-	else if (out)
+	if (out)
 		CALL(t, EVT_WRITE_X, 4, I(n), p, kept, I(TALK_FD), I(n));
 	else
 		CALL(t, EVT_READ_X, 4, I(n), p, kept, I(TALK_FD), I(65536));
@@ -117,6 +138,10 @@ static inline void talk_say(struct talk *t, const struct say *s)
 {
 	const size_t n = s->n ? s->n : strlen(s->p), cut = t->o.cut < n ? t->o.cut : 0;
 
+	if (t->o.udp) {
+		talk_datagram(t, s);
+		return;
+	}
 	talk_bytes(t, s->from, s->p, cut);
 	talk_bytes(t, s->from, s->p + cut, n - cut);
 }
