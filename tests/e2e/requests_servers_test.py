@@ -3,9 +3,11 @@
 """Tests events of requests to real servers: they are the ones that the server, or its own client, counts."""
 
 import collections
+import glob
 import json
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import unittest
@@ -18,16 +20,16 @@ PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "requests/ser
 
 class Server(unittest.TestCase):
     """A capture of one server with its clients."""
-    name, packages = None, ()
+    name, packages, options = None, (), ()
 
     @classmethod
     def setUpClass(cls):
         if not cls.name:
             raise unittest.SkipTest("each subclass has a server")
         cls.capture = os.path.join(e2e.own_dir(cls), "capture.scap")
-        root = os.path.realpath(runtimes.root("bookworm", *cls.packages))
-        p = subprocess.run([e2e.SAKER, "--requests", "-w", cls.capture, "--", "/usr/bin/python3", PROGRAM, cls.name,
-                            root], capture_output=True, text=True, timeout=e2e.DEADLINE_S)
+        root = os.path.realpath(runtimes.root("bookworm", *cls.packages)) if cls.packages else "/"
+        p = subprocess.run([e2e.SAKER, "--requests", *cls.options, "-w", cls.capture, "--", "/usr/bin/python3", PROGRAM,
+                            cls.name, root], capture_output=True, text=True, timeout=e2e.DEADLINE_S)
         assert p.returncode == 0, p.stderr
         cls.truth = json.loads(p.stdout)
 
@@ -40,7 +42,7 @@ class Server(unittest.TestCase):
 
 
 def load_tests(loader, _tests, _pattern):
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Memcached, Redis, Pgsql, Mysql, Dns))
+    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Memcached, Redis, Pgsql, Mysql, Dns, Fastcgi))
 
 
 class Memcached(Server):
@@ -192,6 +194,34 @@ class Dns(Server):
         clients = self.counts("%request.peer_proc", "and request.side=server")
         self.assertGreater(clients["python3"], 200)
         self.assertLessEqual(set(clients), {"python3", "<NA>"})
+
+
+class Fastcgi(Server):
+    """nginx is the client of PHP. Parameters are longer than the 80 bytes that are kept of unix sockets."""
+    name, options = "fastcgi", ("-s", "2048")
+
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("nginx") or not glob.glob("/usr/sbin/php-fpm8.?"):
+            raise unittest.SkipTest("nginx and php-fpm are not installed")
+        super().setUpClass()
+
+    def test_requests(self):
+        """Method, path and status of each request, as the servers log them, over both kinds of sockets."""
+        want = collections.Counter(f"{method} {status}" for rows in self.truth.values() for method, _, status in rows)
+        self.assertEqual(sum(want.values()), 120)
+        for side in "client", "server":
+            self.assertEqual(self.counts("%request.method %request.status", f"and request.side={side}"), want, side)
+            for name, rows in self.truth.items():
+                self.assertEqual(len(self.rows("%request.num", f"and request.side={side}",
+                                               f"and request.resource startswith /{name}/")), len(rows), name)
+
+    def test_results(self):
+        """No other failures than those of pages; the script is the statement."""
+        for side in "client", "server":
+            self.assertEqual(self.counts("%request.error", f"and request.side={side}"),
+                             {"<NA>": 40, "404": 40, "500": 40}, side)
+        self.assertEqual({os.path.basename(row) for row in self.rows("%request.statement")}, {"page.php"})
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@
 server or the client counted itself."""
 
 import contextlib
+import glob
+import http.client
 import json
 import os
 import re
@@ -254,4 +256,87 @@ def dns(root):
                       "refused": text.count("is REFUSED")}))
 
 
-{"memcached": memcached, "redis": redis, "pgsql": pgsql, "mysql": mysql, "dns": dns}[sys.argv[1]](sys.argv[2])
+FPM = """[global]
+error_log = {0}/error.log
+daemonize = no
+[www]
+listen = {1}
+pm = static
+pm.max_children = 2
+access.log = {0}/access.log
+access.format = "%m %r %s"
+"""
+
+NGINX = """daemon off;
+pid {0}/pid;
+error_log {0}/nginx.log;
+events {{}}
+http {{
+    access_log off;
+    client_body_temp_path {0}/body;
+    proxy_temp_path {0}/proxy;
+    fastcgi_temp_path {0}/fastcgi;
+    uwsgi_temp_path {0}/uwsgi;
+    scgi_temp_path {0}/scgi;
+    upstream tcp {{ server 127.0.0.1:{1}; keepalive 2; }}
+    server {{
+        listen 127.0.0.1:{2};
+        fastcgi_param REQUEST_METHOD $request_method;
+        fastcgi_param REQUEST_URI $request_uri;
+        fastcgi_param SCRIPT_NAME $uri;
+        fastcgi_param QUERY_STRING $query_string;
+        fastcgi_param CONTENT_LENGTH $content_length;
+        fastcgi_param SCRIPT_FILENAME {0}/page.php;
+        location /unix {{ fastcgi_pass unix:{0}/socket; }}
+        location /tcp {{ fastcgi_pass tcp; fastcgi_keep_conn on; }}
+    }}
+}}
+"""
+
+PAGE = """<?php
+http_response_code((int)$_GET["status"]);
+echo str_repeat("x", (int)$_GET["size"]);
+"""
+
+
+def fastcgi(_root):
+    """The access log of two servers of PHP, whose client is nginx, over TCP and over a unix socket."""
+    port, web = free_port(), free_port()
+    with tempfile.TemporaryDirectory() as data, contextlib.ExitStack() as stack:
+        with open(f"{data}/page.php", "w", encoding="utf-8") as f:
+            f.write(PAGE)
+        servers = []
+        for name, listen in ("unix", f"{data}/socket"), ("tcp", f"127.0.0.1:{port}"):
+            os.mkdir(f"{data}/{name}")
+            with open(f"{data}/{name}/conf", "w", encoding="utf-8") as f:
+                f.write(FPM.format(f"{data}/{name}", listen))
+            servers.append([glob.glob("/usr/sbin/php-fpm8.?")[0], "-F", "-R", "-y", f"{data}/{name}/conf"])
+        with open(f"{data}/nginx.conf", "w", encoding="utf-8") as f:
+            f.write("user root;\n" + NGINX.format(data, port, web))
+        servers.append(["nginx", "-c", f"{data}/nginx.conf", "-e", f"{data}/nginx.log"])
+        for words in servers:
+            child = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stack.callback(child.wait)
+            stack.callback(child.terminate)
+        for number in port, web:
+            wait_for(number)
+        while not os.path.exists(f"{data}/socket"):
+            time.sleep(0.05)
+        for i in range(30):
+            for name in "unix", "tcp":
+                for method in "GET", "POST":
+                    connection = http.client.HTTPConnection("127.0.0.1", web)
+                    connection.request(method, f"/{name}/{i}?status={(200, 404, 500)[i % 3]}&size={i * 300}",
+                                       b"b" * i * 100 if method == "POST" else None)
+                    connection.getresponse().read()
+                    connection.close()
+        stack.close()
+        log = {}
+        for name in "unix", "tcp":
+            with open(f"{data}/{name}/access.log", encoding="utf-8") as f:
+                log[name] = [line.split() for line in f]
+    print(json.dumps(log))
+
+
+{"memcached": memcached, "redis": redis, "pgsql": pgsql, "mysql": mysql, "dns": dns,
+ "fastcgi": fastcgi}[sys.argv[1]](sys.argv[2])

@@ -63,6 +63,10 @@ static const struct say seeds[] = {
 		   "\x7f\0\0\1"),
 	BYTES('c', "\0\7\1\0\0\1\0\0\0\0\0\0\1a\1B\0\0\1\0\1"),
 	BYTES('s', "\0\7\x81\x80\0\1\0\1\0\0\0\0\1a\1b\0\0\1\0\1\xc0\x0c\0\6\0\1\0\0\0\1\0\0"),
+	BYTES('c', "\1\1\0\1\0\x08\0\0\0\1\1\0\0\0\0\0\1\4\0\1\0\x13\1\0\x0e\3REQUEST_"
+		   "METHODGET\0\1\4\0\1\0\0\0\0"),
+	BYTES('s', "\1\6\0\1\0\x0d\0\0Status: "
+		   "404\n\n\1\7\0\1\0\1\1\0ab\1\3\0\1\0\x08\0\0\0\0\0\0\1\0\0\0"),
 	{'c', "hello"},
 	{'s', "world"},
 };
@@ -101,7 +105,7 @@ static size_t mutate(char *to, uint32_t *x, const struct say *a)
 
 static void play(uint32_t seed)
 {
-	static const uint16_t ports[] = {80, 6379, 443, 11211, 5432, 3306, 53, 9999};
+	static const uint16_t ports[] = {80, 6379, 443, 11211, 5432, 3306, 53, 9000, 9999};
 	enum { N_PORTS = sizeof(ports) / sizeof(ports[0]) };
 	static char bytes[N_SAID_MAX][BYTES_MAX], out[1 << 16];
 	struct say said[N_SAID_MAX + 1] = {0};
