@@ -108,7 +108,9 @@ static __always_inline void script_used(struct user_walk *w, u32 walker, u64 cod
 	const u64 *sent;
 	u8 *slot;
 
-	w->scratch = script_tag((code ^ w->space << 16) * 0x9e3779b97f4a7c15ull, check);
+	/* Names belong to a PID; a child of vfork has the memory of its parent. */
+	w->scratch = (code ^ w->space << 16 ^ (u64)w->pid << 42) * 0x9e3779b97f4a7c15ull;
+	w->scratch = script_tag(w->scratch, check);
 	sent = script_sent(w->scratch);
 	if (!sent || ONCE(*sent) == w->scratch || w->n_codes >= WALK_CODES_MAX)
 		return;
