@@ -70,24 +70,13 @@ static __always_inline bool is_same_stack(const struct deferred_stack *l, struct
 }
 
 /* Walks the stack as it is now. Returns the missing page, or 0 if none is missing and the rest was
- * sent. */
-static __always_inline u64 walk_deferred(struct task_struct *task, struct deferred_stack *l,
-					 bool last)
+ * sent. Preemption is off. */
+static __always_inline u64 walk_rest(struct task_struct *task, struct deferred_stack *l, bool last)
 {
-	struct user_walk *w;
+	struct ring *ring = this_ring();
+	struct user_walk *w = ring ? walk_enter(ring) : NULL;
 	u64 missing = 0, id;
-	struct ring *ring;
-	u32 level;
 
-	if (!is_same_stack(l, task)) {
-		ONCE(l->task) = 0;
-		count(&this_sampler()->n_finish_dropped);
-		return 0;
-	}
-	preempt_disable();
-	ring = this_ring();
-	level = ring ? ONCE(ring->hdr.nest) + 1 : DRV_LEVELS - 1;
-	w = walk_of(level);
 	if (w) {
 		walk_user(w, task, sampler_cfg.depth);
 		if (w->end == STACK_END_FAULT && !last)
@@ -97,9 +86,29 @@ static __always_inline u64 walk_deferred(struct task_struct *task, struct deferr
 		id = l->id;
 		barrier();
 		ONCE(l->task) = 0; /* samples from here on get their own id */
-		if (w)
+		if (w) {
+			send_scripts(NULL, w);
 			send_rest(w, task, id);
+		}
 	}
+	if (ring)
+		ring_leave(ring);
+	return missing;
+}
+
+/* As walk_rest, if the stack is still the one that was deferred. */
+static __always_inline u64 walk_deferred(struct task_struct *task, struct deferred_stack *l,
+					 bool last)
+{
+	u64 missing;
+
+	if (!is_same_stack(l, task)) {
+		ONCE(l->task) = 0;
+		count(&this_sampler()->n_finish_dropped);
+		return 0;
+	}
+	preempt_disable();
+	missing = walk_rest(task, l, last);
 	preempt_enable();
 	return missing;
 }

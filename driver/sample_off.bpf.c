@@ -179,14 +179,12 @@ static __always_inline void off_keep_user(struct off_slot *slot, struct user_wal
 	ONCE(slot->end) = end;
 }
 
-/* Walks and stores the user stack. ring_hdr.nest is raised meanwhile, so that page faults count as
- * the driver's own. */
+/* Walks and stores the user stack. */
 static __always_inline void off_walk(struct off_slot *slot, void *ctx, struct task_struct *task)
 {
 	struct pt_regs *regs = user_regs(task);
 	struct ring *ring = this_ring();
 	struct user_walk *w;
-	u32 level;
 
 	slot->n_user = 0;
 	slot->id = 0;
@@ -196,14 +194,11 @@ static __always_inline void off_walk(struct off_slot *slot, void *ctx, struct ta
 	slot->bp = regs ? regs->bp : 0;
 	if (!ring)
 		return;
-	level = ONCE(ring->hdr.nest);
-	ONCE(ring->hdr.nest) = level + 1;
-	barrier();
-	w = walk_of(level);
+	w = walk_enter(ring);
 	if (w) {
 		walk_user(w, task, sampler_cfg.depth);
 		count(&this_sampler()->ends[w->end & (STACK_END_ROOM - 1)]);
-		slot->id = copy_if_no_tables(w, sampler_cfg.depth, level);
+		slot->id = copy_if_no_tables(w, sampler_cfg.depth, w->level);
 		off_keep_user(slot, w, task);
 		send_scripts(ctx, w);
 	}

@@ -52,6 +52,17 @@ static __always_inline struct user_walk *walk_of(u32 level)
 	return w;
 }
 
+/* Enters a walk outside of records: @ring's hdr.nest is raised, so that page faults count as the
+ * driver's own, and samples that interrupt it have another walker. End: ring_leave. */
+static __always_inline struct user_walk *walk_enter(struct ring *ring)
+{
+	const u32 level = ONCE(ring->hdr.nest);
+
+	ONCE(ring->hdr.nest) = level + 1;
+	barrier();
+	return walk_of(level);
+}
+
 static __always_inline bool has_user_stack(struct task_struct *task)
 {
 	return task->mm && !(task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
