@@ -42,7 +42,7 @@ class Server(unittest.TestCase):
 
 
 def load_tests(loader, _tests, _pattern):
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Memcached, Redis, Pgsql, Mysql, Dns, Fastcgi))
+    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Memcached, Redis, Pgsql, Mysql, Dns, Fastcgi, Nats))
 
 
 class Memcached(Server):
@@ -222,6 +222,27 @@ class Fastcgi(Server):
             self.assertEqual(self.counts("%request.error", f"and request.side={side}"),
                              {"<NA>": 40, "404": 40, "500": 40}, side)
         self.assertEqual({os.path.basename(row) for row in self.rows("%request.statement")}, {"page.php"})
+
+
+class Nats(Server):
+    name, packages = "nats", ("nats-server",)
+
+    def test_messages(self):
+        """As many messages as the server counts in both directions; requests have their replies."""
+        want = {"request PUB work <NA>": 50, "request PUB nobody 503": 50, "oneway PUB none <NA>": 50,
+                "oneway MSG work <NA>": 50}
+        self.assertEqual(self.truth["in"], 50 + 50 + 50 + 50)
+        for side in "client", "server":
+            got = self.counts("%request.kind %request.method %request.resource %request.error",
+                              f"and request.side={side} and request.method in (PUB, MSG) and not "
+                              "request.resource startswith box.")
+            self.assertEqual(got, want, side)
+            published = self.counts("%request.method", f"and request.side={side}")["PUB"]
+            self.assertEqual(published, self.truth["in"], side)
+            delivered = self.rows("%request.num", f"and request.side={side} and request.method in (PUB, MSG) and "
+                                  "(request.kind=request or request.method=MSG)")
+            # The server does not count the replies that nobody subscribes.
+            self.assertEqual(len(delivered), self.truth["out"] + 50, side)
 
 
 if __name__ == "__main__":

@@ -338,5 +338,42 @@ def fastcgi(_root):
     print(json.dumps(log))
 
 
-{"memcached": memcached, "redis": redis, "pgsql": pgsql, "mysql": mysql, "dns": dns,
- "fastcgi": fastcgi}[sys.argv[1]](sys.argv[2])
+def nats_client(port, *lines):
+    """A connection with its lines, up to the server's answer to a PING behind them."""
+    s = socket.create_connection(("127.0.0.1", port))
+    s.sendall(b"".join((b'CONNECT {"verbose":false,"headers":true,"no_responders":true}\r\n', *lines, b"PING\r\n")))
+    got = b""
+    while b"PONG\r\n" not in got:
+        got += s.recv(65536)
+    return s
+
+
+def nats(root):
+    """The messages that the server counts, and those without a subscriber."""
+    port, web = free_port(), free_port()
+    with server(root, port, "/usr/sbin/nats-server", "-a", "127.0.0.1", "-p", str(port), "-m", str(web)):
+        wait_for(web)
+        worker = nats_client(port, b"SUB work 1\r\n")
+        for i in range(50):
+            with nats_client(port, b"SUB box.%d 1\r\n" % i) as client:
+                client.sendall(b"PUB work box.%d %d\r\n%s\r\nPUB none %d\r\n%s\r\n" %
+                               (i, i, b"x" * i, i * 100, b"y" * i * 100))
+                got = b""
+                while not got.endswith(b"x" * i + b"\r\n") or got.count(b"\r\n") < 2:
+                    got += worker.recv(65536)
+                worker.sendall(b"PUB box.%d 3\r\nyes\r\n" % i)
+                got = b""
+                while not got.endswith(b"yes\r\n"):
+                    got += client.recv(65536)
+                client.sendall(b"PUB nobody box.%d 0\r\n\r\n" % i)
+                while b" 503" not in got:
+                    got += client.recv(65536)
+        worker.close()
+        connection = http.client.HTTPConnection("127.0.0.1", web)
+        connection.request("GET", "/varz")
+        counted = json.loads(connection.getresponse().read())
+    print(json.dumps({"in": counted["in_msgs"], "out": counted["out_msgs"]}))
+
+
+{"memcached": memcached, "redis": redis, "pgsql": pgsql, "mysql": mysql, "dns": dns, "fastcgi": fastcgi,
+ "nats": nats}[sys.argv[1]](sys.argv[2])

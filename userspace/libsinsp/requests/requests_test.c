@@ -67,6 +67,10 @@ static const struct say seeds[] = {
 		   "METHODGET\0\1\4\0\1\0\0\0\0"),
 	BYTES('s', "\1\6\0\1\0\x0d\0\0Status: "
 		   "404\n\n\1\7\0\1\0\1\1\0ab\1\3\0\1\0\x08\0\0\0\0\0\0\1\0\0\0"),
+	{'c', "CONNECT {\"verbose\": true}\r\nSUB a 1\r\nPUB a b 2\r\nhi\r\nHPUB a 1 "
+	      "2\r\nab\r\nPING\r\n"},
+	{'s', "INFO {}\r\nMSG a 1 2\r\nhi\r\nHMSG b 1 12 13\r\nNATS/1.0 "
+	      "503x\r\n+OK\r\nPONG\r\n-ERR 'x'\r\n"},
 	{'c', "hello"},
 	{'s', "world"},
 };
@@ -105,7 +109,7 @@ static size_t mutate(char *to, uint32_t *x, const struct say *a)
 
 static void play(uint32_t seed)
 {
-	static const uint16_t ports[] = {80, 6379, 443, 11211, 5432, 3306, 53, 9000, 9999};
+	static const uint16_t ports[] = {80, 6379, 443, 11211, 5432, 3306, 53, 9000, 4222, 9999};
 	enum { N_PORTS = sizeof(ports) / sizeof(ports[0]) };
 	static char bytes[N_SAID_MAX][BYTES_MAX], out[1 << 16];
 	struct say said[N_SAID_MAX + 1] = {0};
