@@ -71,6 +71,11 @@ static const struct say seeds[] = {
 	      "2\r\nab\r\nPING\r\n"},
 	{'s', "INFO {}\r\nMSG a 1 2\r\nhi\r\nHMSG b 1 12 13\r\nNATS/1.0 "
 	      "503x\r\n+OK\r\nPONG\r\n-ERR 'x'\r\n"},
+	BYTES('c', "\x29\0\0\0\1\0\0\0\0\0\0\0\xdd\7\0\0\0\0\0\0\0\x14\0\0\0\2find\0\2\0\0\0a\0\0\0"
+		   "\0\0"),
+	BYTES('s', "\x3a\0\0\0\2\0\0\0\1\0\0\0\xdd\7\0\0\0\0\0\0\0\x25\0\0\0\x10ok\0\0\0\0\0\2errms"
+		   "g\0\3\0\0\0no\0\x10"
+		   "code\0\x0d\0\0\0\0"),
 	{'c', "hello"},
 	{'s', "world"},
 };
@@ -109,7 +114,8 @@ static size_t mutate(char *to, uint32_t *x, const struct say *a)
 
 static void play(uint32_t seed)
 {
-	static const uint16_t ports[] = {80, 6379, 443, 11211, 5432, 3306, 53, 9000, 4222, 9999};
+	static const uint16_t ports[] = {80, 6379, 443,  11211, 5432, 3306,
+					 53, 9000, 4222, 27017, 9999};
 	enum { N_PORTS = sizeof(ports) / sizeof(ports[0]) };
 	static char bytes[N_SAID_MAX][BYTES_MAX], out[1 << 16];
 	struct say said[N_SAID_MAX + 1] = {0};
