@@ -42,7 +42,71 @@ class Server(unittest.TestCase):
 
 
 def load_tests(loader, _tests, _pattern):
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Memcached, Redis, Pgsql, Mysql, Dns, Fastcgi, Nats))
+    cases = Http2, Grpc, Memcached, Redis, Pgsql, Mysql, Dns, Fastcgi, Nats
+    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
+
+
+class Http2(Server):
+    name, packages = "http2", ("nghttp2-client", "nghttp2-proxy", "nghttp2-server")
+    LOAD = {"client": "and request.side=client and proc.name=h2load and request.resource",
+            "server": "and request.side=server and proc.name=nghttpd and request.resource!=/small?upgraded and "
+                      "request.resource"}
+
+    def test_load(self):
+        """As many of each status as h2load logs, in streams one after the other and at the same time, at both ends."""
+        for run in "one", "many":
+            self.assertEqual(collections.Counter(status for status, _ in self.truth[run]), {200: 200, 404: 100}, run)
+        for side in "client", "server":
+            got = self.counts("%request.method %request.resource %request.status %request.error %request.truncated",
+                              self.LOAD[side] + "!=/large")
+            self.assertEqual(got, {"GET /small 200 <NA> false": 200, "GET /small?n=1 200 <NA> false": 200,
+                                   "GET /none 404 404 false": 200}, side)
+
+    def test_latency(self):
+        """The median is the one that h2load logs. With several streams its times are those of its queues, too."""
+        got = self.rows("%request.latency", self.LOAD["client"] + "!=/large")
+        want = [us for _, us in self.truth["one"]]
+        median = statistics.median(int(ns) / 1000 for ns in got[:len(want)])
+        self.assertLessEqual(abs(median - statistics.median(want)), max(0.05 * statistics.median(want), 20))
+
+    def test_large(self):
+        """Responses whose frames are not all captured end where the next request begins."""
+        self.assertEqual(len(self.truth["large"]), 50)
+        for side in "client", "server":
+            rows = self.counts("%request.status %request.failed", self.LOAD[side] + "=/large")
+            self.assertEqual(rows, {"200 false": 50}, side)
+
+    def test_upgrade(self):
+        """The request of HTTP/1 is that of stream 1."""
+        for side, name in ("client", "nghttp"), ("server", "nghttpx"):
+            rows = self.rows("%request.resource %request.status %request.error %request.bytes_in",
+                             f"and request.side={side} and request.stream=1 and proc.name={name}")
+            self.assertEqual([row.rsplit(maxsplit=1)[0] for row in rows], ["/small?upgraded 200 <NA>"], side)
+            self.assertGreater(int(rows[0].split()[-1]), 60, side)
+
+
+class Grpc(Server):
+    name, packages = "grpc", ("python3-grpcio",)
+
+    def test_calls(self):
+        """Methods and status of each call, at both ends."""
+        for side in "client", "server":
+            got = self.counts("%request.route %request.status %request.error %request.error_text",
+                              f"and request.side={side} and not request.error=CANCEL")
+            self.assertEqual(got, {"/shop.Cart/Add 200 <NA> <NA>": 21, "/shop.Cart/Watch 200 <NA> <NA>": 20,
+                                   "/shop.Cart/Add 200 NOT_FOUND no caf\u00e9": 5,
+                                   "/shop.Cart/Other 200 UNIMPLEMENTED Method not found!": 5}, side)
+            got = self.counts("%request.resource", f"and request.side={side}")
+            self.assertEqual(got, self.truth, side)
+            self.assertEqual(self.counts("%request.trace_id", f"and request.side={side} and request.trace_id exists"),
+                             {"0af7651916cd43dd8448eb211c80319c": 20}, side)
+
+    def test_both_ends(self):
+        """A call has the same connection and stream at both ends."""
+        ends = [sorted(self.rows("%request.conn %request.stream %request.resource %request.error", "and "
+                                 f"request.side={side}")) for side in ("client", "server")]
+        self.assertEqual(ends[0], ends[1])
+        self.assertEqual(sum(row.endswith(" CANCEL") for row in ends[0]), 1, ends[0])
 
 
 class Memcached(Server):

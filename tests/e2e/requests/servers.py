@@ -114,6 +114,80 @@ class Talk:
         return got
 
 
+def http2(root):
+    """Status and microseconds of each request in the log of h2load, by run."""
+    port, proxy, truth = free_port(), free_port(), {}
+    with folder(root) as data:
+        for name, size in ("small", 20), ("large", 100000):
+            with open(f"{root}{data}/{name}", "w", encoding="utf-8") as f:
+                f.write("x" * size)
+        with open(f"{root}{data}/list", "w", encoding="utf-8") as f:
+            f.write("".join(f"http://127.0.0.1:{port}{path}\n" for path in ("/small", "/small?n=1", "/none")))
+        with server(root, port, "/usr/sbin/nghttpd", "--no-tls", "-d", data, str(port)):
+            large = f"http://127.0.0.1:{port}/large"
+            for name, *words in ("one", "-m1", "-c2", "-n300", "-i", f"{data}/list"), \
+                                ("many", "-m10", "-c1", "-n300", "-i", f"{data}/list"), \
+                                ("large", "-m1", "-c1", "-n50", large):
+                chroot(root, "/usr/bin/h2load", *words, f"--log-file={data}/log")
+                with open(f"{root}{data}/log", encoding="utf-8") as f:
+                    truth[name] = [list(map(int, line.split()[1:])) for line in f]
+                os.remove(f"{root}{data}/log")
+            with server(root, proxy, "/usr/sbin/nghttpx", "--conf=/dev/null", f"--frontend=127.0.0.1,{proxy};no-tls",
+                        f"--backend=127.0.0.1,{port};;proto=h2", "--single-process"):
+                chroot(root, "/usr/bin/nghttp", "-u", f"http://127.0.0.1:{proxy}/small?upgraded")
+    print(json.dumps(truth))
+
+
+GRPC_SERVER = """import sys, threading, time, grpc
+from concurrent import futures
+def add(data, context):
+    if data == b"none":
+        context.abort(grpc.StatusCode.NOT_FOUND, "no caf\u00e9")
+    if data == b"slow":
+        time.sleep(1)
+    return data * 2
+def watch(data, context):
+    for i in range(5):
+        yield data
+server = grpc.server(futures.ThreadPoolExecutor(4))
+server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler("shop.Cart", {
+    "Add": grpc.unary_unary_rpc_method_handler(add), "Watch": grpc.unary_stream_rpc_method_handler(watch)})])
+server.add_insecure_port("127.0.0.1:" + sys.argv[1])
+server.start()
+server.wait_for_termination()
+"""
+
+GRPC_CLIENT = """import sys, time, grpc
+def call(what, data, **named):
+    try:
+        result = what(data, **named)
+        return result if isinstance(result, bytes) else list(result)
+    except grpc.RpcError as error:
+        return error
+with grpc.insecure_channel("127.0.0.1:" + sys.argv[1]) as channel:
+    add, watch, other = channel.unary_unary("/shop.Cart/Add"), channel.unary_stream("/shop.Cart/Watch"), \
+                        channel.unary_unary("/shop.Cart/Other")
+    trace = (("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),)
+    for i in range(20):
+        call(add, b"x" * i, metadata=trace)
+        call(watch, b"y")
+    for i in range(5):
+        call(add, b"none")
+        call(other, b"")
+    slow = add.future(b"slow")
+    time.sleep(0.2)
+    slow.cancel()
+    call(add, b"")
+"""
+
+
+def grpc(root):
+    port = free_port()
+    with server(root, port, "/usr/bin/python3", "-c", GRPC_SERVER, str(port)):
+        chroot(root, "/usr/bin/python3", "-c", GRPC_CLIENT, str(port))
+    print(json.dumps({"/shop.Cart/Add": 27, "/shop.Cart/Watch": 20, "/shop.Cart/Other": 5}))
+
+
 def memcached(root):
     port = free_port()
     with server(root, port, "/usr/bin/memcached", "-l", "127.0.0.1", "-p", str(port), "-U", "0"):
@@ -375,5 +449,5 @@ def nats(root):
     print(json.dumps({"in": counted["in_msgs"], "out": counted["out_msgs"]}))
 
 
-{"memcached": memcached, "redis": redis, "pgsql": pgsql, "mysql": mysql, "dns": dns, "fastcgi": fastcgi,
- "nats": nats}[sys.argv[1]](sys.argv[2])
+{"http2": http2, "grpc": grpc, "memcached": memcached, "redis": redis, "pgsql": pgsql, "mysql": mysql, "dns": dns,
+ "fastcgi": fastcgi, "nats": nats}[sys.argv[1]](sys.argv[2])

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fields of requests: the parameters of the derived event, and clusters of them. */
 #include <errno.h>
+#include <string.h>
 
 #include "field_params.h"
 #include "field_rows.h"
@@ -48,11 +49,18 @@ static int get_cluster(struct sinsp_eval *e, const struct sinsp_field *f, struct
 	return field_mem(v, out, cluster(out, (const char *)p->p, len));
 }
 
+static int is_grpc(const struct sinsp_evt *evt)
+{
+	const struct scap_param *p = field_param(evt, EVT_REQUEST_E, REQUEST_P_PROTO);
+
+	return p && p->len == sizeof("grpc") && !memcmp(p->p, "grpc", sizeof("grpc"));
+}
+
+/* The path of a call of gRPC is the name of a method. */
 static int get_route(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
-	(void)more;
-	return get_cluster(e, f, v, request_route);
+	return is_grpc(e->evt) ? get_text(e, f, v, more) : get_cluster(e, f, v, request_route);
 }
 
 static int get_query(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,

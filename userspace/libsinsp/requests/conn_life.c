@@ -81,7 +81,7 @@ void conn_end_requests(struct sinsp_conn *c, const char *why)
 	while (c->first) {
 		struct request *r = c->first;
 
-		if (!ends_here(r, why) && !r->texts[REQ_ERROR])
+		if (!ends_here(r, why) && !*req_text(r, REQ_ERROR))
 			req_set_string(r, REQ_ERROR,
 				       !strcmp(why, "closed") && !r->first_ns ? "unanswered" : why);
 		req_emit(c, r);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "http2.h"
 #include "protocol.h"
 #include "trace_ids.h"
 #include "wire.h"
@@ -22,7 +23,8 @@ struct head {
 	const char *line; /* the first line, without its end */
 	size_t line_len;
 	uint64_t length; /* of the body */
-	uint8_t has_length, chunked, upgrade;
+	uint8_t has_length, chunked;
+	uint8_t h2c; /* upgrade to HTTP/2 */
 	uint8_t is_cut; /* the rest of the header is missing */
 };
 
@@ -156,7 +158,7 @@ static void read_field(struct head *h, struct request *r, const char *p, size_t 
 	else if (is_name(p, name_len, "transfer-encoding"))
 		h->chunked = (uint8_t)ends_with(value, len, "chunked");
 	else if (is_name(p, name_len, "upgrade"))
-		h->upgrade = 1;
+		h->h2c = (uint8_t)is_name(value, len, "h2c");
 	else if (r)
 		req_trace_header(r, p, name_len, value, len);
 }
@@ -399,6 +401,10 @@ static int parse_response(struct sinsp_conn *c, struct http *h, const uint8_t *p
 	end_earlier(c);
 	r = req_first(c);
 	read_head(&head, NULL, p, len ? len : n, cut);
+	if (r && len && head.h2c && !memcmp(p + 9, "101", 3)) {
+		http2_upgrade(c, r);
+		return (int)len;
+	}
 	status = p[9] == '1' && p[11] != '1' ? 100 : read_status(r, &head);
 	if (status == 100) {
 		req_answer_early(c, r);

@@ -31,6 +31,16 @@ static const struct say seeds[] = {
 	{'s', "HTTP/1.1 100 Continue\r\n\r\n"},
 	{'c', "5\r\nhello\r\n0\r\n\r\n"},
 	{'s', "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX: y\r\n\r\n"},
+	BYTES('c', "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\6\4\0\0\0\0\0\0\1\0\0\0\0"
+		   "\0\0\6\1\5\0\0\0\1\x82\x86\x44\2/a"),
+	BYTES('s', "\0\0\0\4\0\0\0\0\0\0\0\5\1\4\0\0\0\1\x88\x40\1x\1"
+		   "\0\0\2\0\1\0\0\0\1hi"),
+	BYTES('c', "\0\0\x0e\1\x28\0\0\0\3\1\0\0\0\0\xff\x3f\xe1\x1f\x83\x86\x04\1/\0"
+		   "\0\0\2\x09\4\0\0\0\3\xbe\xc0\0\0\4\3\0\0\0\0\1\0\0\0\x08"),
+	BYTES('s', "\0\0\6\5\4\0\0\0\1\0\0\0\2\x82\x84\0\0\1\1\4\0\0\0\2\x88"
+		   "\0\0\x0a\7\0\0\0\0\0\0\0\0\1\0\0\0\x0bhi"),
+	BYTES('s', "\0\0\x10\1\5\0\0\0\3\x88\0\x0bgrpc-status\1"
+		   "5\0\0\4\x08\0\0\0\0\0\0\0\1\0"),
 	{'c', "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$2\r\nbb\r\n"},
 	{'s', "+OK\r\n"},
 	{'c', "*2\r\n$9\r\nSUBSCRIBE\r\n$1\r\nc\r\n*1\r\n$4\r\nPING\r\n"},
@@ -114,8 +124,8 @@ static size_t mutate(char *to, uint32_t *x, const struct say *a)
 
 static void play(uint32_t seed)
 {
-	static const uint16_t ports[] = {80, 6379, 443,  11211, 5432, 3306,
-					 53, 9000, 4222, 27017, 9999};
+	static const uint16_t ports[] = {80,   6379, 50051, 443,  11211, 5432,
+					 3306, 53,   9000,  4222, 27017, 9999};
 	enum { N_PORTS = sizeof(ports) / sizeof(ports[0]) };
 	static char bytes[N_SAID_MAX][BYTES_MAX], out[1 << 16];
 	struct say said[N_SAID_MAX + 1] = {0};
