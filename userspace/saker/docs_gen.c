@@ -147,7 +147,8 @@ static void put_bash_words(const struct option_row *rows)
 			printf(" -%c", row->letter);
 		putchar('\n');
 	}
-	printf("%s\t' -- \"$cur\")\n", rows == option_rows ? "\t\tprofile\n\t\tselftest\n" : "");
+	printf("%s\t' -- \"$cur\")\n",
+	       rows == option_rows ? "\t\tprofile\n\t\tselftest\n\t\twhy\n" : "");
 }
 
 static void put_bash_command(const char *name, const struct option_row *rows)

@@ -59,6 +59,7 @@ const char *options_nearest_command(const char *word)
 	nearest_begin(&near, word);
 	nearest_try(&near, "profile");
 	nearest_try(&near, "selftest");
+	nearest_try(&near, "why");
 	return near.best;
 }
 
@@ -385,34 +386,43 @@ static void settle_demanded(struct options *o)
 	}
 }
 
+/* The word behind saker can be a command: it has its own options, or is shorthand for others. */
+static int parse_command(struct options *o, struct args *args)
+{
+	const char *word = args->n > 1 ? args->v[1] : "";
+
+	args->next = 2;
+	if (strcmp(word, "why") == 0)
+		return parse_chisel(o, option_rows, "why");
+	if (strcmp(word, "profile") == 0) {
+		o->profile.on = 1;
+		args->rows = profile_rows;
+	} else if (strcmp(word, "selftest") == 0) {
+		o->selftest.on = 1;
+		o->mode = MODE_SELFTEST;
+		args->rows = selftest_rows;
+	} else {
+		args->next = 1;
+	}
+	return 0;
+}
+
 int options_parse(struct options *o, int argc, char **argv)
 {
 	struct args args = {argv, argc, 1, option_rows};
 	const char *text;
-	int err;
+	int err = parse_command(o, &args);
 
-	if (argc > 1 && strcmp(argv[1], "profile") == 0) {
-		o->profile.on = 1;
-		args.rows = profile_rows;
-		args.next = 2;
-	} else if (argc > 1 && strcmp(argv[1], "selftest") == 0) {
-		o->selftest.on = 1;
-		o->mode = MODE_SELFTEST;
-		args.rows = selftest_rows;
-		args.next = 2;
-	}
-
-	while (args.next < args.n) {
+	while (!err && args.next < args.n) {
 		text = args.v[args.next++];
 		if (strcmp(text, "--") == 0) {
 			o->command = args.v + args.next;
 			break;
 		}
 		err = parse_one(o, text, &args);
-		if (err)
-			return err;
 	}
-	err = o->profile.on ? profile_settle(o) : o->selftest.on ? selftest_settle(o) : 0;
+	if (!err)
+		err = o->profile.on ? profile_settle(o) : o->selftest.on ? selftest_settle(o) : 0;
 	if (!err)
 		err = join_filter(o);
 	if (err)

@@ -199,6 +199,24 @@ static void test_command(void **state)
 	assert_null(o.command[4]);
 }
 
+/* saker why is saker -c why, with all of its options. */
+static void test_why(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_parses(&o, "why", "top=3", "-r", "f", "request.latency>1s");
+	assert_int_equal(o.chisels.n, 1);
+	assert_string_equal(o.chisels.v[0].name, "why");
+	assert_int_equal(o.chisels.v[0].n_words, 0);
+	assert_int_equal(o.words.n, 2);
+	assert_int_equal(o.read.n, 1);
+	options_fini(&o);
+	assert_parses(&o, "-q", "why");
+	assert_int_equal(o.chisels.n, 0);
+	options_fini(&o);
+}
+
 static void test_filter(void **state)
 {
 	struct options o;
@@ -295,6 +313,7 @@ int main(void)
 		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_selection),
 		cmocka_unit_test(test_command),
+		cmocka_unit_test(test_why),
 		cmocka_unit_test(test_filter),
 		cmocka_unit_test(test_bad_arguments),
 		cmocka_unit_test(test_contradictions),

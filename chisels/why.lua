@@ -1,0 +1,269 @@
+-- SPDX-License-Identifier: Apache-2.0
+description = "Shows why requests were slow: for the slowest ones of servers, where the time went, from the first byte of the request to the last of the response. The first line has the largest parts: on the CPU, in the run queue and behind whom, a lock and who held it, sleep, a file, a child process, a request to another server. Below it is all of the time, as a tree: a line that waited for another thread, or for a server on this machine, has below it what that one did meanwhile. The parts of each level sum to the line above. ? marks a guess: the other thread may have worked for someone else. With samples of the CPU (--sample 99) the functions that ran are shown, too. A capture file needs switches and wake-ups (record with --slices --requests). A filter such as request.latency>500ms selects the requests."
+short_description = "Why requests were slow: where their time went"
+category = "Performance"
+
+local report = require "report"
+local parts = require "timeparts"
+local whystore = require "whystore"
+
+local arg = report.args {
+  {name = "top", argtype = "int", default = 5, check = report.whole(1, 1000),
+   description = "the slowest so many requests (5)"},
+  {name = "interval", argtype = "int", default = 0, check = report.whole(0),
+   description = "live: seconds after which the slowest requests are shown, again and again; 0: once, at the end (0)"},
+}
+
+-- The slowest requests so far, slowest first, as {request, due, root, threads}. Their time is divided when
+-- the slices that it needs have arrived: a thread that works on has none of its last work yet.
+local SETTLE_NS, SETTLE_MAX_NS = 500000000, 10000000000
+local SHOWN_LEAST, REST_LEAST, PARTS_MAX, NOTES_MAX, FUNCTIONS_MAX, SAMPLES_LEAST = 0.01, 0.005, 4, 3, 3, 2
+
+local store = whystore.new()
+local slowest, n_pending, n_seen = {}, 0, 0
+
+-- ---- the slowest requests ----
+
+local function is_due(s)
+  local passed = store.now - s.request.e
+  return passed >= SETTLE_NS and (store:reaches(s.request.last_tid, s.request.e) or passed >= SETTLE_MAX_NS)
+end
+
+local function explain(s)
+  s.root, s.threads = parts.explain(store, s.request)
+  n_pending = n_pending - 1
+end
+
+local function explain_due()
+  for _, s in ipairs(slowest) do
+    if not s.root and is_due(s) then explain(s) end
+  end
+end
+
+local function consider(request)
+  n_seen = n_seen + 1
+  local latency, at = request.e - request.b, #slowest + 1
+  while at > 1 and slowest[at - 1].request.e - slowest[at - 1].request.b < latency do at = at - 1 end
+  if at > arg.top then return end
+  table.insert(slowest, at, {request = request})
+  n_pending = n_pending + 1
+  local last = #slowest > arg.top and table.remove(slowest)
+  if last and not last.root then n_pending = n_pending - 1 end
+end
+
+-- ---- the sentence ----
+
+local function by_ns(kids)
+  local sorted = table.move(kids, 1, #kids, 1, {})
+  table.sort(sorted, function(x, y)
+    if x.ns ~= y.ns then return x.ns > y.ns end
+    return x.label < y.label
+  end)
+  return sorted
+end
+
+-- What a part waited for, and whose work ended it.
+local links = {lock = "%s held by %s", pipe = "%s from %s", poll = "%s until %s", network = "%s from %s",
+               child = "%s %s", other = "%s until %s", work = "%s of %s ?"}
+
+local function label_of(part)
+  local name = parts.main_name(part)
+  if part.label == "run queue" and name then return "run queue behind " .. name end
+  return name and links[part.kind] and links[part.kind]:format(part.label, name) or part.label
+end
+
+-- Returns the functions of the samples of the part, as {label, ns}: their shares of its time. A single
+-- sample does not show where time goes.
+local function functions_of(part)
+  local list, all = {}, 0
+  for _, f in pairs(part.funcs or {}) do all = all + f.weight end
+  for name, f in pairs(part.funcs or {}) do
+    if f.n >= SAMPLES_LEAST then
+      list[#list + 1] = {label = name, ns = math.floor(part.ns * (f.weight / all))}
+    end
+  end
+  return by_ns(list)
+end
+
+local function with_time(part) return report.time(part.ns) .. " " .. label_of(part) end
+
+-- Adds the parts below that have most of the time, and the first function, to the notes.
+local function note_kids(notes, part)
+  local kid, least = part, part.ns / 2
+  while kid do
+    local func = functions_of(kid)[1]
+    if func then notes[#notes + 1] = report.time(func.ns) .. " " .. func.label end
+    part, kid = kid, by_ns(kid.kids)[1]
+    if part.label == "run queue" or not kid or kid.ns < least then return end
+    if not kid.is_place and #notes < NOTES_MAX then notes[#notes + 1] = with_time(kid) end
+  end
+end
+
+local function clause(part)
+  local notes = {}
+  if part.calls then notes[1] = part.calls.n == 1 and "1 call" or part.calls.n .. " calls" end
+  note_kids(notes, part)
+  return with_time(part) .. (#notes > 0 and " (" .. table.concat(notes, ", ") .. ")" or "")
+end
+
+local function sentence(root)
+  local clauses, kids, rest = {}, by_ns(root.kids), 0
+  for i, kid in ipairs(kids) do
+    if i <= PARTS_MAX and (i == 1 or kid.ns >= root.ns * SHOWN_LEAST) then
+      clauses[#clauses + 1] = clause(kid)
+    else
+      rest = rest + kid.ns
+    end
+  end
+  if rest > 0 then clauses[#clauses + 1] = report.time(rest) .. " other" end
+  return ("%s %s: %s"):format(root.label, report.time(root.ns), table.concat(clauses, ", "))
+end
+
+-- ---- the tree ----
+
+local function put_line(root, ns, depth, text)
+  print(("  %9s %5.1f%%  %s%s"):format(report.time(ns), root.ns > 0 and 100 * ns / root.ns or 0, ("  "):rep(depth), text))
+end
+
+-- Returns the parts to show of a level, and the sum of those that are too small.
+local function shown_kids(root, part)
+  local shown, small, n, sum = {}, 0, 0, 0
+  for _, kid in ipairs(by_ns(part.kids)) do
+    sum = sum + kid.ns
+    if kid.ns >= root.ns * SHOWN_LEAST then
+      shown[#shown + 1] = kid
+    else
+      small, n = small + kid.ns, n + 1
+    end
+  end
+  return shown, small, n, sum > 0 and part.ns - sum or 0
+end
+
+local function put_tree(root, part, depth)
+  local shown, small, n, unknown = shown_kids(root, part)
+  if part.label == "run queue" and #part.kids == 1 then return end -- its label has the name
+  for _, kid in ipairs(shown) do
+    local calls = kid.calls and (kid.calls.n == 1 and " (1 call)" or (" (%d calls)"):format(kid.calls.n)) or ""
+    local label = kid.label == "run queue" and #kid.kids > 1 and kid.label or label_of(kid)
+    put_line(root, kid.ns, depth, label .. calls)
+    for i, f in ipairs(functions_of(kid)) do
+      if i <= FUNCTIONS_MAX then put_line(root, f.ns, depth + 1, "in " .. f.label) end
+    end
+    put_tree(root, kid, depth + 1)
+  end
+  if small >= root.ns * REST_LEAST then
+    put_line(root, small, depth, n == 1 and "1 smaller part" or n .. " smaller parts")
+  end
+  if unknown >= root.ns * REST_LEAST then put_line(root, unknown, depth, "unknown") end
+end
+
+-- Returns the line below the sentence: when, and which threads worked on the request.
+local function details(s)
+  local r, words, names = s.request, {}, {}
+  words[1] = report.clock(r.b) .. "  " .. parts.place_name(store, r.tid or r.last_tid)
+  for i, of in ipairs(s.threads) do
+    names[i] = ("%s%s %s"):format(of.guess and "? " or "", parts.thread_name(store, of.tid), report.time(of.ns))
+  end
+  if #names > 1 then words[2] = table.concat(names, " -> ") end
+  if r.peer_proc or r.peer then words[#words + 1] = "from " .. (r.peer_proc or r.peer) end
+  if r.container then words[#words + 1] = "container " .. r.container end
+  words[#words + 1] = r.status and ("status %d"):format(r.status)
+  words[#words + 1] = r.error and "error " .. r.error
+  return table.concat(words, ", ")
+end
+
+-- ---- output ----
+
+local function object_of(part)
+  local kids, functions, all, sum = {}, {}, functions_of(part), 0
+  for i, kid in ipairs(by_ns(part.kids)) do kids[i], sum = object_of(kid), sum + kid.ns end
+  if #kids > 0 and sum < part.ns then kids[#kids + 1] = {part = "unknown", ns = part.ns - sum} end
+  for i = 1, math.min(#all, FUNCTIONS_MAX) do functions[i] = {name = all[i].label, ns = all[i].ns} end
+  return {part = label_of(part), ns = part.ns, calls = part.calls and part.calls.n, parts = #kids > 0 and kids or nil,
+          functions = #functions > 0 and functions or nil}
+end
+
+local function put_object(s)
+  local object, r = object_of(s.root), s.request
+  object.why, object.request, object.part = sentence(s.root), r.name, nil
+  object.begin, object.status, object.error, object.conn = r.b, r.status, r.error, r.conn
+  object.tid, object.container = r.last_tid, r.container
+  print(chisel.json(object))
+end
+
+local function put_request(s)
+  if report.is_json() then return put_object(s) end
+  print(report.paint("bold", sentence(s.root)))
+  print(report.paint("dim", details(s)))
+  put_tree(s.root, s.root, 0)
+end
+
+local function put_all(list)
+  if not report.is_json() then sysdig.put_title() end
+  for i, s in ipairs(list) do
+    if i > 1 and not report.is_json() then print() end
+    put_request(s)
+  end
+  io.flush()
+end
+
+-- ---- callbacks ----
+
+local function on_unmatched()
+  store:note()
+  if n_pending > 0 then explain_due() end
+end
+
+function on_init()
+  store:init()
+  chisel.set_filter(whystore.filter)
+  chisel.follow(whystore.filter, on_unmatched)
+  return true
+end
+
+function on_capture_start()
+  if arg.interval > 0 and sysdig.is_live() then chisel.set_interval_s(arg.interval) end
+  return true
+end
+
+function on_event()
+  local request = store:note()
+  if request and request.side == "server" then consider(request) end
+  if n_pending > 0 then explain_due() end
+end
+
+-- Shows the requests whose slices have arrived; the others are left for the next time.
+function on_interval()
+  local done, left = {}, {}
+  explain_due()
+  for _, s in ipairs(slowest) do
+    local to = s.root and done or left
+    to[#to + 1] = s
+  end
+  slowest = left
+  if #done > 0 then
+    if not report.is_json() then print(report.clock(store.now)) end
+    put_all(done)
+    if not report.is_json() then print() end
+  end
+  return true
+end
+
+local function put_notes()
+  if n_seen > 0 and not store.has_waits then
+    sysdig.log("no slices of waiting threads: only requests to other servers are known; a capture file needs switches and wake-ups "
+               .. "(record with --slices --requests)", "warning")
+  elseif store.slices.n_evicted > 0 then
+    sysdig.log(("%d older slices were dropped: the time of requests that were longer than what is kept is unknown")
+               :format(store.slices.n_evicted))
+  end
+end
+
+function on_capture_end()
+  for _, s in ipairs(slowest) do
+    if not s.root then explain(s) end
+  end
+  put_all(slowest)
+  if n_seen == 0 then report.put_nothing("no requests at servers") end
+  put_notes()
+end
