@@ -329,6 +329,14 @@ int script_names_add(struct script_names *s, const struct script_row *row)
 	return 0;
 }
 
+int script_names_full(struct script_names *s)
+{
+	if (!s->n_dropped || s->is_told)
+		return 0;
+	s->is_told = 1;
+	return 1;
+}
+
 void script_names_drop(struct script_names *s, int64_t pid)
 {
 	struct script_code *c = s->by_pid ? s->by_pid[pid_bucket(s, pid)] : NULL, *next;

@@ -36,6 +36,7 @@ struct script_names {
 	uint64_t seed;
 	size_t bytes;
 	uint64_t n_dropped; /* code objects that went, beyond the bound */
+	int is_told; /* script_names_full has returned 1 */
 };
 
 /* A code object as an event has it. Texts are converted by their kinds (enum interp_text). */
@@ -50,6 +51,8 @@ struct script_row {
 
 /* Adds a code object; it replaces the same one. Returns 0 or -ENOMEM. */
 int script_names_add(struct script_names *s, const struct script_row *row);
+/* Returns 1 once: the bound was reached. */
+int script_names_full(struct script_names *s);
 /* Removes those of a process, which has ended or runs another program. */
 void script_names_drop(struct script_names *s, int64_t pid);
 void script_names_fini(struct script_names *s);

@@ -123,6 +123,7 @@ static void test_bound(void **state)
 	uint64_t n_found = 0;
 
 	(void)state;
+	assert_false(script_names_full(&s));
 	for (uint64_t i = 0; i < n; i++) {
 		struct script_row row = row_of(1, i, 0);
 
@@ -133,6 +134,8 @@ static void test_bound(void **state)
 		assert_true(s.bytes <= SCRIPT_NAMES_SZ_MAX);
 	}
 	assert_true(s.n_dropped > 0);
+	assert_true(script_names_full(&s));
+	assert_false(script_names_full(&s));
 	assert_null(script_names_find(&s, 1, 1, 0));
 	for (uint64_t i = 0; i < n; i++)
 		n_found += script_names_find(&s, 1, i, 0) != NULL;

@@ -190,8 +190,12 @@ void sinsp_scripts_import(struct sinsp *s, const struct sinsp_evt *evt)
 	struct sinsp_symbols *sy = symbol_cache_get(s);
 	struct script_row row;
 
-	if (sy && !symbol_script_event_read(&row, evt))
-		script_names_add(&sy->scripts, &row);
+	if (!sy || symbol_script_event_read(&row, evt))
+		return;
+	if (!script_names_add(&sy->scripts, &row) && script_names_full(&sy->scripts) && s->log)
+		s->log(s->log_ctx, SCAP_LOG_WARN,
+		       "interpreted functions fill 64 MiB: those unused for longest lose their "
+		       "names");
 }
 
 void sinsp_scripts_drop(struct sinsp *s, const struct sinsp_evt *evt)
