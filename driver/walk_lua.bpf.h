@@ -28,6 +28,7 @@
 #define LUA_THREAD 8 /* type of a lua_State */
 #define LUA_CALL_FUNCTION 0
 #define LUA_CALL_PREVIOUS 16
+#define LUA_CALL_NEXT 24 /* stays there after its function has returned */
 #define LUA_CALL_SZ 72
 #define LUA_VALUE_TYPE 8
 #define LUA_CLOSURE_PROTO 24
@@ -72,7 +73,7 @@ static __always_inline u64 lua_pc(const struct user_walk *w, const struct interp
 {
 	const u64 pc = w->regs[p->pc_reg & (WALK_REGS - 1)];
 
-	if (w->n <= 2 && p->pc_reg != LUA_NO_REG &&
+	if (w->n <= 2 && p->pc_reg != LUA_NO_REG && !w->lua.returned &&
 	    pc - object_u64(w, p->proto_code) <= (u64)object_u32(w, LUA_PROTO_N_CODE) * LUA_INSN_SZ)
 		return pc;
 	return object_u64(w, LUA_CALL_AT + p->call_pc);
@@ -204,10 +205,27 @@ static __always_inline bool lua_runs(struct user_walk *w, u64 call)
 	return !read_word(w, call + LUA_CALL_PREVIOUS) && w->word == current;
 }
 
+/* Returns whether the function of the loop's frame may have returned to that of the current
+ * CallInfo, which was read last, in the same activation: the loop still has the former. */
+static __always_inline bool lua_returned(struct user_walk *w, const struct interp_lua *p)
+{
+	const u64 next = object_u64(w, LUA_CALL_AT + LUA_CALL_NEXT);
+
+	w->word = 0;
+	w->lua.returned = w->lua.call == w->lua.current && user_word(next) &&
+			  !walk_read(w, &w->word, sizeof(u16), next + p->call_status) &&
+			  !(w->word & p->entry);
+	return w->lua.returned;
+}
+
 /* Returns the CallInfo with which the frames of the activation begin, from w->lua.call on; 0: none.
- * A function that is about to begin in another activation does not run yet. Verified on its own. */
+ * A function that is about to begin in another activation does not run yet. While one begins, its
+ * CallInfo may be that of an earlier call, and look as if the one in the frame had returned to it:
+ * the one in the frame follows then. Verified on its own. */
 WALK_FUNC u64 lua_find_call(struct user_walk *w, const struct interp_lua *p)
 {
+	u64 current = 0;
+
 	if (!w || !p || read_word(w, w->sp + p->closure * 8ull))
 		return 0;
 	w->lua.closure = w->word;
@@ -216,12 +234,14 @@ WALK_FUNC u64 lua_find_call(struct user_walk *w, const struct interp_lua *p)
 
 		if (!lua_read_call(w, p, call)) {
 			if (!user_word(call) || !lua_is_c(w))
-				return 0;
+				return current;
 		} else if (object_u64(w, LUA_VALUE_AT) == w->lua.closure) {
-			return call;
+			return current ? 0 : call;
 		} else if (object_u64(w, LUA_CALL_AT + p->call_pc) !=
 			   object_u64(w, p->proto_code)) {
-			return 0;
+			if (current || !lua_returned(w, p))
+				return current;
+			current = call;
 		}
 		w->lua.call = object_u64(w, LUA_CALL_AT + LUA_CALL_PREVIOUS);
 	}
@@ -236,6 +256,7 @@ static __always_inline u64 lua_first(struct user_walk *w, const struct interp_pr
 
 	if (walk_script_begins(w, STACK_WALKER_LUA))
 		w->lua.n = 0;
+	w->lua.returned = 0;
 	no_state = lua_read_return(w, p);
 	if (!p->lua.by_state)
 		return call;

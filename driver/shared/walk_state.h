@@ -116,6 +116,7 @@ struct user_walk {
 		u32 n; /* number of states so far; later ones replace earlier ones */
 		u32 slot; /* of the activation's state */
 		u32 resumed; /* the activation continues a coroutine */
+		u32 returned; /* the function of the loop's frame has returned */
 	} lua;
 	/* Of Python: the thread state of PyGILState, and where other states of the thread continue.
 	 * The search for these: the next interpreter and state. */
