@@ -67,9 +67,10 @@ local links = {lock = "%s held by %s", pipe = "%s from %s", poll = "%s until %s"
                child = "%s %s", other = "%s until %s", work = "%s of %s ?"}
 
 local function label_of(part)
-  local name = parts.main_name(part)
+  local name, ns = parts.main_name(part)
   if part.label == "run queue" and name then return "run queue behind " .. name end
-  return name and links[part.kind] and links[part.kind]:format(part.label, name) or part.label
+  local link = name and ns >= part.ns / 2 and links[part.kind]
+  return link and link:format(part.label, name) or part.label
 end
 
 -- Returns the functions of the samples of the part, as {label, ns}: their shares of its time. A single
@@ -132,7 +133,7 @@ local function shown_kids(root, part)
     sum = sum + kid.ns
     if kid.ns >= root.ns * SHOWN_LEAST then
       shown[#shown + 1] = kid
-    else
+    elseif kid.ns > 0 then
       small, n = small + kid.ns, n + 1
     end
   end

@@ -12,7 +12,7 @@ local threadlog = require "threadlog"
 local owners = require "owners"
 local parts = {}
 
-local DEPTH_MAX = 6
+local DEPTH_MAX, SAME_CONN_MAX, RESOURCES_MAX = 6, 100, 10
 local search = threadlog.search
 
 -- ---- parts ----
@@ -30,18 +30,60 @@ local function add(part, key, label, ns)
   return kid
 end
 
--- Counts whose work the part waited for: the label has the name with the most time.
+-- Counts whose work the part waited for: the label can have the name with the most time.
 local function count_name(part, name, ns)
   part.names = part.names or {}
   part.names[name] = (part.names[name] or 0) + ns
 end
 
+-- Returns the name with the most time, and that time.
 function parts.main_name(part)
   local best
   for name, ns in pairs(part.names or {}) do
     if not best or ns > part.names[best] or ns == part.names[best] and name < best then best = name end
   end
-  return best
+  return best, best and part.names[best]
+end
+
+-- Adds the part `from` to the part `to`.
+local function merge(to, from)
+  to.ns = to.ns + from.ns
+  for name, ns in pairs(from.names or {}) do count_name(to, name, ns) end
+  for name, f in pairs(from.funcs or {}) do
+    to.funcs = to.funcs or {}
+    local sum = to.funcs[name] or {n = 0, weight = 0}
+    sum.n, sum.weight, to.funcs[name] = sum.n + f.n, sum.weight + f.weight, sum
+  end
+  if from.calls then
+    to.calls = to.calls or {n = 0}
+    to.calls.n = to.calls.n + from.calls.n
+  end
+  for key, kid in pairs(from.by) do
+    local sum = add(to, key, kid.label, 0)
+    sum.kind, sum.is_place, sum.group = kid.kind, kid.is_place, kid.group
+    merge(sum, kid)
+  end
+end
+
+-- Makes one part of requests of the same method, if they have many resources.
+local function merge_calls(part)
+  local groups, kids = {}, {}
+  for _, kid in ipairs(part.kids) do
+    if kid.group then groups[kid.group] = (groups[kid.group] or 0) + 1 end
+  end
+  for _, kid in ipairs(part.kids) do
+    local n = kid.group and groups[kid.group] or 0
+    if n > RESOURCES_MAX then
+      local key = "group " .. kid.group
+      local sum = part.by[key] or new(("%s of %d resources"):format(kid.group, n))
+      if not part.by[key] then part.by[key], kids[#kids + 1] = sum, sum end
+      merge(sum, kid)
+    else
+      kids[#kids + 1] = kid
+    end
+  end
+  part.kids = kids
+  for _, kid in ipairs(kids) do merge_calls(kid) end
 end
 
 -- ---- what is known about threads ----
@@ -64,13 +106,16 @@ local function place_name(store, tid)
   return ("%s, thread %s"):format(name, thread_name(store, tid))
 end
 
--- Returns the items of a log of requests that overlap [a, b).
-local function overlapping(list, a, b)
+local function seen_at(r) return r.seen end
+
+-- Returns the requests of a list that overlap [a, b), at most `max`. None lasts longer than list.longest,
+-- until it was seen.
+local function overlapping(list, a, b, max)
   local found = {}
-  for i = list and list.last or 0, list and list.first or 1, -1 do
+  for i = list and search(list, a, seen_at) or 1, list and list.last or 0 do
     local r = list[i]
-    if r.seen <= a then break end
-    if r.e > a and r.b < b then table.insert(found, 1, r) end
+    if r.seen - list.longest >= b or #found == max then break end
+    if r.e > a and r.b < b then found[#found + 1] = r end
   end
   return found
 end
@@ -89,18 +134,12 @@ local function first_wake(store, tid, waker, a, b)
   end
 end
 
--- Whether the thread works for `from`, which woke it: it waited already when the work of `from` began. A
--- guess: `from` may have woken it for another reason.
-local function is_handed(store, tid, from, begin, now)
-  local woken, slice = first_wake(store, tid, from, begin, now)
-  return woken and slice[1] < begin or false
-end
-
 -- ---- a span ----
 
 local function span_of(store, tid, a, b, request, begin, depth, above)
   local span = setmetatable({store = store, tid = tid, a = a, b = b, request = request, begin = begin,
-                             depth = depth, above = {[tid] = true}}, Span)
+                             depth = depth, above = {[tid] = true},
+                             wakes = {}, next_call = 1}, Span)
   for t in pairs(above or {}) do span.above[t] = true end
   return span
 end
@@ -124,7 +163,7 @@ function Span:find_requests()
   for _, call in ipairs(calls) do
     if not of_call or of_call[call] == request then self.calls[#self.calls + 1] = call end
   end
-  self.shared = #others
+  table.sort(self.calls, function(x, y) return x.b < y.b end)
 end
 
 -- The times at which what the span is counted as changes, in order.
@@ -155,13 +194,29 @@ function Span:owner(ns)
   return owned[self.owner_at].owner
 end
 
--- Returns the request that the thread waits for at `ns`: of several, the one that is answered last.
+-- Returns the request that the thread waits for at `ns`: of several, the one that is answered last. Times
+-- do not decrease from call to call.
 function Span:call_at(ns)
-  local found
-  for _, call in ipairs(self.calls) do
-    if call.b <= ns and call.e > ns and (not found or call.e > found.e) then found = call end
+  local calls, last = self.calls, self.last_call
+  while calls[self.next_call] and calls[self.next_call].b <= ns do
+    local call = calls[self.next_call]
+    if not last or call.e > last.e then last = call end
+    self.next_call = self.next_call + 1
   end
-  return found
+  self.last_call = last
+  return last and last.e > ns and last or nil
+end
+
+-- Whether a thread works for this one, which woke it: it waited already when the work of this one began.
+-- A guess: this one may have woken it for another reason.
+function Span:is_handed(tid, now)
+  local wake = self.wakes[tid]
+  if wake == nil then
+    local woken, slice = first_wake(self.store, tid, self.tid, self.begin, self.b)
+    wake = woken and slice[1] < self.begin and woken or false
+    self.wakes[tid] = wake
+  end
+  return wake and wake < now
 end
 
 -- Explains what another thread did in [x, y).
@@ -242,7 +297,7 @@ function Span:wait(part, slice, x, y)
   local is_other = waker and waker ~= 0 and waker ~= self.tid
   local name = is_other and thread_name(self.store, waker, slice.waker_comm)
   if is_other and slice[3] ~= "file" and slice[3] ~= "child"
-     and is_handed(self.store, waker, self.tid, self.begin, slice[2]) then
+     and self:is_handed(waker, slice[2]) then
     kid = add(part, "thread " .. waker, "work", y - x)
     kid.kind = "work"
   else
@@ -250,7 +305,11 @@ function Span:wait(part, slice, x, y)
     kid = add(part, key, label, y - x)
     kid.kind = slice[3]
   end
-  if is_other then count_name(kid, name, y - x) end
+  if is_other then
+    count_name(kid, name, y - x)
+  elseif slice[3] == "lock" and waker == 0 then
+    add(kid, "timeout", "until a timeout", y - x)
+  end
   if is_other and slice[3] ~= "file" and slice[3] ~= "sleep" then self:descend(kid, waker, x, y) end
 end
 
@@ -259,17 +318,25 @@ end
 -- Returns the record of the other end of the call, if that is on this machine.
 local function served_end(store, call)
   local best
-  for _, r in ipairs(call.conn and overlapping(store.at_conn:of(call.conn), call.b, call.e) or {}) do
+  if call.served ~= nil then return call.served end
+  for _, r in ipairs(call.conn and overlapping(store.at_conn:of(call.conn), call.b, call.e, SAME_CONN_MAX) or {}) do
     local shared = math.min(r.e, call.e) - math.max(r.b, call.b)
     if not best or shared > best.shared then best = {shared = shared, r = r} end
   end
-  return best and best.r
+  call.served = best and best.r or false
+  return call.served
+end
+
+local function add_call(part, call, ns)
+  local kid = add(part, "call " .. call.name, call.name, ns)
+  kid.group = call.group
+  kid.calls = kid.calls or {n = 0}
+  if not kid.calls[call] then kid.calls[call], kid.calls.n = true, kid.calls.n + 1 end
+  return kid
 end
 
 function Span:call(part, call, x, y)
-  local kid = add(part, "call " .. call.name, call.name, y - x)
-  kid.calls = kid.calls or {n = 0}
-  if not kid.calls[call] then kid.calls[call], kid.calls.n = true, kid.calls.n + 1 end
+  local kid = add_call(part, call, y - x)
   local r = served_end(self.store, call)
   if not r or self.depth >= DEPTH_MAX then return end
   local where = add(kid, "in " .. r.last_tid, "in " .. place_name(self.store, r.last_tid), y - x)
@@ -343,6 +410,9 @@ function Span:explain(part)
     at = math.max(at, y)
   end
   if at < self.b then self:add_pieces(part, UNKNOWN, at, self.b) end
+  for _, call in ipairs(self.calls) do -- also those that were answered without a wait
+    if call.b >= self.a then add_call(part, call, 0) end
+  end
 end
 
 -- ---- threads of a request ----
@@ -386,6 +456,7 @@ function parts.explain(store, r)
   local root = new(r.name)
   root.ns = r.e - r.b
   local threads = parts.explain_request(store, r, root, r.b, r.e, 1)
+  merge_calls(root)
   return root, threads
 end
 

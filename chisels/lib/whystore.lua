@@ -70,32 +70,39 @@ function Store:note_slice(tid, begin)
   if kind ~= "running" and kind ~= "unknown" then self.has_waits = true end
 end
 
--- Returns the name of the request: protocol, method and resource; of HTTP without the protocol.
+-- Returns the name of the request: protocol, method and resource; of HTTP without the protocol. Also
+-- returns that without the resource.
 local function name_of()
   local proto, method = field(of_request.proto), field(of_request.method)
   local what = field(of_request.resource) or field(of_request.statement)
-  local words = {}
-  if proto ~= "http" or not method then words[1] = proto end
-  words[#words + 1] = method
-  words[#words + 1] = what
-  return report.cut(line(table.concat(words, " ")), NAME_MAX)
+  local group = method and (proto == "http" and method or proto .. " " .. method) or proto
+  group = line(group)
+  return what and report.cut(line(group .. " " .. what), NAME_MAX) or group, group
+end
+
+-- Adds a request to the log, and keeps how long the longest one of the list lasted, until it was seen.
+local function add_request(log, key, r)
+  log:add(key, r)
+  local list = log:of(key)
+  list.longest = math.max(list.longest or 0, r.seen - r.b)
 end
 
 function Store:note_request(tid, begin)
   local latency, send, ttfb = field(of_request.latency), field(of_request.send), field(of_request.ttfb)
   if not latency then return nil end
+  local name, group = name_of()
   local r = {
-    b = begin, e = begin + latency, sent = begin + (send or 0), answered = ttfb and begin + send + ttfb,
+    name = name, group = group, b = begin, e = begin + latency, sent = begin + (send or 0), answered = ttfb and begin + send + ttfb,
     seen = field(of_request.seen), side = field(of_request.side), conn = line(field(of_request.conn)), last_tid = tid,
-    tid = field(of_request.tid), name = name_of(), status = field(of_request.status),
+    tid = field(of_request.tid), status = field(of_request.status),
     error = line(field(of_request.error)), peer = line(field(of_request.peer)),
     peer_proc = line(field(of_request.peer_proc)), container = line(field(of_request.container)),
   }
   self:note_thread(tid)
   local log = r.side == "server" and self.served or self.calls
-  log:add(tid, r)
-  if r.tid and r.tid ~= tid then log:add(r.tid, r) end
-  if r.side == "server" and r.conn then self.at_conn:add(r.conn, r) end
+  add_request(log, tid, r)
+  if r.tid and r.tid ~= tid then add_request(log, r.tid, r) end
+  if r.side == "server" and r.conn then add_request(self.at_conn, r.conn, r) end
   return r
 end
 

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import ctypes
 import fcntl
+import functools
 import http.client
 import http.server
 import os
@@ -94,21 +95,24 @@ def on_lock(_server, holder=hold):
 
 
 def on_hog(_server):
-    cpu = min(os.sched_getaffinity(0))
+    all_cpus = os.sched_getaffinity(0)
+    cpu = min(all_cpus)
+    r, w = os.pipe()
 
     def hog():
         os.sched_setaffinity(0, {cpu})
+        os.write(w, b"x")
         while True:
             pass
 
     hogs = [fork("hog", hog) for _ in range(3)]
-    all_cpus = os.sched_getaffinity(0)
+    for _ in hogs:
+        os.read(r, 1)
     os.sched_setaffinity(0, {cpu})
-    burn(0.05)
+    burn(0.1)
     os.sched_setaffinity(0, all_cpus)
     for pid in hogs:
         os.kill(pid, 9)
-        os.waitpid(pid, 0)
 
 
 def on_pipe(_server):
@@ -211,12 +215,13 @@ def serve_handed(listener):
         ready.put(client)
 
 
-async def answer_async(reader, writer):
+async def answer_async(hogged, reader, writer):
     head = await reader.readuntil(b"\r\n\r\n")
     if b"/loop-hog" in head:
+        hogged.set()
         burn(HELD_S)
     else:
-        await asyncio.sleep(0.02)
+        await hogged.wait()
     writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     await writer.drain()
     writer.close()
@@ -224,7 +229,8 @@ async def answer_async(reader, writer):
 
 def serve_async(listener):
     async def serve():
-        await (await asyncio.start_server(answer_async, sock=listener)).serve_forever()
+        answer = functools.partial(answer_async, asyncio.Event())
+        await (await asyncio.start_server(answer, sock=listener)).serve_forever()
 
     asyncio.run(serve())
 
@@ -238,7 +244,7 @@ def get(port, path):
 
 
 def get_two(port):
-    """The second request keeps the loop busy while the first one waits for 20 ms."""
+    """The second request keeps the loop busy when the first one could be answered."""
     one, two = (http.client.HTTPConnection("127.0.0.1", port) for _ in range(2))
     one.connect()
     two.connect()
