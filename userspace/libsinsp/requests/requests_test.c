@@ -86,6 +86,9 @@ static const struct say seeds[] = {
 	BYTES('s', "\x3a\0\0\0\2\0\0\0\1\0\0\0\xdd\7\0\0\0\0\0\0\0\x25\0\0\0\x10ok\0\0\0\0\0\2errms"
 		   "g\0\3\0\0\0no\0\x10"
 		   "code\0\x0d\0\0\0\0"),
+	BYTES('c', "\0\0\0\x1d\0\0\0\7\0\0\0\1\0\2cl\xff\xff\0\1\0\0\0\5\0\0\0\1\0\3top"),
+	BYTES('c', "\0\0\0\x1a\0\0\0\x09\0\0\0\1\0\2cl\0\0\0\1\0\0\0\5\2\4two\0"),
+	BYTES('s', "\0\0\0\x17\0\0\0\1\0\0\0\1\0\3top\0\0\0\1\0\0\0\0\0\3"),
 	{'c', "hello"},
 	{'s', "world"},
 };
@@ -124,8 +127,8 @@ static size_t mutate(char *to, uint32_t *x, const struct say *a)
 
 static void play(uint32_t seed)
 {
-	static const uint16_t ports[] = {80,   6379, 50051, 443,  11211, 5432,
-					 3306, 53,   9000,  4222, 27017, 9999};
+	static const uint16_t ports[] = {80, 6379, 50051, 443,   11211, 5432, 3306,
+					 53, 9000, 4222,  27017, 9092,  9999};
 	enum { N_PORTS = sizeof(ports) / sizeof(ports[0]) };
 	static char bytes[N_SAID_MAX][BYTES_MAX], out[1 << 16];
 	struct say said[N_SAID_MAX + 1] = {0};

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kafka: topics and errors by version, and messages without a response. */
+#include "requests_test.h"
+
+/* A request of an API and a version, with its number and the client "cl". */
+#define REQUEST(sz, api, version, id) "\0\0\0" sz "\0" api "\0" version "\0\0\0" id "\0\2cl"
+#define RESPONSE(sz, id) "\0\0\0" sz "\0\0\0" id
+#define SAY(from, text)                                                                            \
+	{                                                                                          \
+		from, text, sizeof(text) - 1                                                       \
+	}
+
+static void requests_end(void **state)
+{
+	static const struct say said[] = {
+		/* Produce 7: no transaction, acks 1, timeout, one topic */
+		SAY('c', REQUEST("\x1d", "\0", "\7", "\1") "\xff\xff\0\1\0\0\0\5\0\0\0\1\0\3top"),
+		SAY('s', RESPONSE("\x17", "\1") "\0\0\0\1\0\3top\0\0\0\1\0\0\0\0\0\3"),
+		/* Produce 9: compact, acks 0 */
+		SAY('c', REQUEST("\x1a", "\0", "\x09", "\2") "\0\0\0\0\0\0\0\5\2\4two\0"),
+		/* Fetch 4, and Metadata 1, answered together */
+		SAY('c', REQUEST("\x2a", "\1", "\4",
+				 "\3") "\xff\xff\xff\xff\0\0\0\1\0\0\0\1\0\0\0\1"
+				       "\0\0\0\0\1\0\3top\0\0\0\0" REQUEST("\x14", "\3", "\1",
+									   "\4") "\0\0\0\1\0\2ab"),
+		SAY('s',
+		    RESPONSE("\x1b", "\3") "\0\0\0\0\0\0\0\1\0\3top\0\0\0\1\0\0\0\0\0\0" RESPONSE(
+			    "\4", "\4")),
+		/* Heartbeat 0 and 4, ApiVersions 3 */
+		SAY('c', REQUEST("\x0c", "\x0c", "\0", "\5")
+				 REQUEST("\x0d", "\x0c", "\4", "\6") "\0" REQUEST("\x0d", "\x12",
+										  "\3", "\7") "\0"),
+		SAY('s', RESPONSE("\6", "\5") "\0\x1b" RESPONSE(
+				 "\x0b", "\6") "\0\0\0\0\0\0\0" RESPONSE("\6", "\7") "\0\0"),
+		SAY('c', REQUEST("\x0c", "\x0a", "\7", "\x08")),
+		{0}};
+
+	(void)state;
+	talk_check(said, 9092,
+		   "kafka Produce top 3 33/27 UNKNOWN_TOPIC_OR_PARTITION\n"
+		   "kafka oneway Produce two - 30/0\nkafka Fetch top 0 46/31\n"
+		   "kafka Metadata ab - 24/8\nkafka Heartbeat - 27 16/10 27\n"
+		   "kafka Heartbeat - 0 17/15\nkafka ApiVersions - 0 17/10\n"
+		   "kafka FindCoordinator - - 16/0 unanswered\n");
+}
+
+/* Versions whose topics are identifiers have none; at another port the client has a name. */
+static void layouts_that_are_not_known(void **state)
+{
+	static const struct say said[] = {
+		SAY('c', REQUEST("\x15", "\1", "\x0f", "\1") "\0\1\2\3\4\5\6\7\x08"),
+		SAY('s', RESPONSE("\x08", "\1") "\0\0\0\0"),
+		{0}};
+	char got[200];
+
+	(void)state;
+	talk_requests(got, sizeof(got), said, &(struct talk_opts){.port = 999}, NULL);
+	assert_string_equal(got, "kafka Fetch - - 25/12\n");
+}
+
+/* Records are skipped by their length. */
+static void large_messages_need_no_bytes(void **state)
+{
+	static char produce[4 + 9000], fetched[4 + 9000];
+	const struct say said[] = {{'c', produce, sizeof(produce)},
+				   {'s', fetched, sizeof(fetched)},
+				   SAY('c', REQUEST("\x0c", "\x0c", "\0", "\2")),
+				   SAY('s', RESPONSE("\6", "\2") "\0\0"),
+				   {0}};
+	char got[200];
+
+	(void)state;
+	memcpy(produce, "\0\0\x23\x28\0\0\0\7\0\0\0\1\0\2cl\xff\xff\0\1\0\0\0\5\0\0\0\1\0\3top",
+	       33);
+	memcpy(fetched, "\0\0\x23\x28\0\0\0\1\0\0\0\1\0\3top\0\0\0\1\0\0\0\0\0\0", 27);
+	talk_requests(got, sizeof(got), said, &(struct talk_opts){.port = 9092, .snaplen = 80},
+		      NULL);
+	assert_string_equal(got, "kafka Produce top 0 9004/9004\nkafka Heartbeat - 0 16/10\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(requests_end),
+		cmocka_unit_test(layouts_that_are_not_known),
+		cmocka_unit_test(large_messages_need_no_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
