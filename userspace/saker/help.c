@@ -11,7 +11,7 @@ static const char usage[] =
 	"                                           capture CMD and its descendants\n"
 	"       saker [OPTION...] -r FILE [FILTER]  read a capture file\n"
 	"       saker profile [OPTION...] ...       profile: see saker profile --help\n"
-	"       saker why [OPTION...] ...           why requests were slow; as -c why\n"
+	"       saker why [OPTION...] ...           slow requests: see saker -i why\n"
 	"       saker selftest --unwind ...         verify stacks: see selftest --help\n"
 	"\n"
 	"FILTER selects events, as in: proc.name=cat and evt.type=open. A capture needs\n"
