@@ -89,6 +89,8 @@ static __always_inline u64 walk_rest(struct task_struct *task, struct deferred_s
 		if (w) {
 			send_scripts(NULL, w);
 			send_rest(w, task, id);
+		} else {
+			count(&this_sampler()->n_finish_dropped);
 		}
 	}
 	if (ring)
