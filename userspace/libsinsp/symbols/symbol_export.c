@@ -194,8 +194,7 @@ void sinsp_scripts_import(struct sinsp *s, const struct sinsp_evt *evt)
 		return;
 	if (!script_names_add(&sy->scripts, &row) && script_names_full(&sy->scripts) && s->log)
 		s->log(s->log_ctx, SCAP_LOG_WARN,
-		       "interpreted functions fill 64 MiB: those unused for longest lose their "
-		       "names");
+		       "too many interpreted functions: those unused for longest lose their names");
 }
 
 void sinsp_scripts_drop(struct sinsp *s, const struct sinsp_evt *evt)
