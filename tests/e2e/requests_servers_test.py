@@ -293,7 +293,7 @@ class Nats(Server):
 
     def test_messages(self):
         """As many messages as the server counts in both directions; requests have their replies."""
-        want = {"request PUB work <NA>": 50, "request PUB nobody 503": 50, "oneway PUB none <NA>": 50,
+        want = {"request PUB work <NA>": 50, "request PUB unserved 503": 50, "oneway PUB none <NA>": 50,
                 "oneway MSG work <NA>": 50}
         self.assertEqual(self.truth["in"], 50 + 50 + 50 + 50)
         for side in "client", "server":
@@ -305,7 +305,7 @@ class Nats(Server):
             self.assertEqual(published, self.truth["in"], side)
             delivered = self.rows("%request.num", f"and request.side={side} and request.method in (PUB, MSG) and "
                                   "(request.kind=request or request.method=MSG)")
-            # The server does not count the replies that nobody subscribes.
+            # The server does not count its 503 replies to subjects without a subscriber.
             self.assertEqual(len(delivered), self.truth["out"] + 50, side)
 
 

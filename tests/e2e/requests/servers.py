@@ -439,7 +439,7 @@ def nats(root):
                 got = b""
                 while not got.endswith(b"yes\r\n"):
                     got += client.recv(65536)
-                client.sendall(b"PUB nobody box.%d 0\r\n\r\n" % i)
+                client.sendall(b"PUB unserved box.%d 0\r\n\r\n" % i)
                 while b" 503" not in got:
                     got += client.recv(65536)
         worker.close()
