@@ -112,7 +112,7 @@ static void set_role(struct sinsp_conn *c, const struct sinsp_fd *fd)
 }
 
 struct sinsp_conn *conn_new(struct sinsp_requests *rs, const struct sinsp_fd *fd,
-			    struct sinsp_open_file *file)
+			    struct sinsp_open_file *file, const struct conn_key *key)
 {
 	struct sinsp_conn *c;
 
@@ -135,6 +135,10 @@ struct sinsp_conn *conn_new(struct sinsp_requests *rs, const struct sinsp_fd *fd
 	rs->stats.n_conns++;
 	conn_link(c);
 	conn_use(c, sizeof(*c));
+	if (key->family) {
+		c->key = *key;
+		conn_add_key(c);
+	}
 	return c;
 }
 
@@ -163,15 +167,11 @@ struct sinsp_conn *conn_of(struct sinsp_requests *rs, const struct sinsp_fd *fd)
 	}
 	if (c)
 		conn_free(c, "lost");
-	c = conn_new(rs, fd, file);
+	c = conn_new(rs, fd, file, &key);
 	if (!c)
 		return NULL;
 	file->conn = c;
 	file->next = NULL;
-	if (key.family) {
-		c->key = key;
-		conn_add_key(c);
-	}
 	return c;
 }
 

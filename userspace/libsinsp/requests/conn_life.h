@@ -7,9 +7,10 @@
 
 /* Returns the connection of a stream socket; NULL: it is not followed, or there is no memory. */
 struct sinsp_conn *conn_of(struct sinsp_requests *rs, const struct sinsp_fd *fd);
-/* Returns a new connection of the socket, which no table has; NULL without memory. */
+/* Returns a new connection of the socket with the ends @key, which no open file has yet; NULL
+ * without memory. */
 struct sinsp_conn *conn_new(struct sinsp_requests *rs, const struct sinsp_fd *fd,
-			    struct sinsp_open_file *file);
+			    struct sinsp_open_file *file, const struct conn_key *key);
 void conn_free(struct sinsp_conn *c, const char *why);
 /* Counts memory; evicts others if it exceeds the limit. */
 void conn_use(struct sinsp_conn *c, int64_t bytes);

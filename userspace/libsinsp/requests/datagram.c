@@ -84,15 +84,13 @@ struct sinsp_conn *datagram_conn(struct sinsp_requests *rs, const struct sinsp_e
 		return c;
 	if (c)
 		conn_free(c, "lost");
-	c = conn_new(rs, fd, file);
+	c = conn_new(rs, fd, file, &key);
 	if (!c)
 		return NULL;
 	c->next_peer = file->conn;
 	if (c->next_peer)
 		c->next_peer->prev_peer = c;
 	file->conn = c;
-	c->key = key;
-	conn_add_key(c);
 	return c;
 }
 

@@ -267,15 +267,6 @@ static int is_read(const struct reader *reader, uint8_t type)
 	return type == T_END || type == T_STDERR;
 }
 
-/* Makes the record part of its request. */
-static void join(struct sinsp_conn *c, enum req_from from, struct request *r)
-{
-	if (from == REQ_CLIENT)
-		req_continue(c, r);
-	else
-		req_answer(c, r);
-}
-
 static int parse_header(struct sinsp_conn *c, struct fastcgi *st, enum req_from from,
 			const uint8_t *p, size_t n, unsigned int flags)
 {
@@ -293,7 +284,7 @@ static int parse_header(struct sinsp_conn *c, struct fastcgi *st, enum req_from 
 	if (p[1] == T_BEGIN && from == REQ_CLIENT && id)
 		begin(c, st, id);
 	else
-		join(c, from, id ? req_find(c, id) : NULL);
+		req_belong(c, from, id ? req_find(c, id) : NULL);
 	if (!req_message(c, from) || !is_read(reader_of(st, id), p[1]) || !st->records[from].left)
 		skip_record(c, st, from);
 	return HEADER_SZ;

@@ -379,6 +379,21 @@ void req_answer(struct sinsp_conn *c, struct request *r)
 	}
 }
 
+void req_belong(struct sinsp_conn *c, enum req_from from, struct request *r)
+{
+	if (from == REQ_CLIENT)
+		req_continue(c, r);
+	else
+		req_answer(c, r);
+}
+
+void req_lost(struct sinsp_conn *c, enum req_from from)
+{
+	(void)from;
+	for (struct request *r = c->first; r; r = r->next)
+		r->truncated = 1;
+}
+
 void req_answer_rest(struct sinsp_conn *c, struct request *r)
 {
 	req_answer(c, r);

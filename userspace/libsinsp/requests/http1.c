@@ -184,14 +184,6 @@ static void read_head(struct head *h, struct request *r, const uint8_t *p, size_
 
 /* ---- bodies ---- */
 
-static int hex_digit(uint8_t c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The line with the size of a chunk; the chunk is skipped with the end of its line. */
 static int parse_chunk_size(struct sinsp_conn *c, struct http *h, enum req_from from,
 			    const uint8_t *p, size_t n)
@@ -200,10 +192,10 @@ static int parse_chunk_size(struct sinsp_conn *c, struct http *h, enum req_from 
 	uint64_t sz = 0;
 	size_t i = 0;
 
-	for (; i < n && hex_digit(p[i]) >= 0; i++) {
+	for (; i < n && wire_hex(p[i]) >= 0; i++) {
 		if (i == 15)
 			return REQ_LOST;
-		sz = sz << 4 | (uint64_t)hex_digit(p[i]);
+		sz = sz << 4 | (uint64_t)wire_hex(p[i]);
 	}
 	if (i < n && (!i || !strchr(";\r\n \t", p[i])))
 		return REQ_LOST;

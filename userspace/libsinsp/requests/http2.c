@@ -62,15 +62,6 @@ static struct request *find(struct sinsp_conn *c, enum req_from from, uint32_t s
 	return r && r->id == stream ? r : req_find(c, stream);
 }
 
-/* Makes the bytes part of the request; NULL: of none. */
-static void belong(struct sinsp_conn *c, enum req_from from, struct request *r)
-{
-	if (from == REQ_CLIENT)
-		req_continue(c, r);
-	else
-		req_answer(c, r);
-}
-
 static void set_doubt(struct request *r)
 {
 	if (!(r->mark & MARK_DOUBT) && r->truncated)
@@ -251,7 +242,7 @@ static void belong_block(struct sinsp_conn *c, enum req_from from, const struct 
 	if (from == REQ_SERVER && r && early)
 		req_answer_early(c, r);
 	else
-		belong(c, from, r);
+		req_belong(c, from, r);
 }
 
 static int take_headers(struct sinsp_conn *c, struct http2 *h, enum req_from from,
@@ -273,7 +264,7 @@ static int take_headers(struct sinsp_conn *c, struct http2 *h, enum req_from fro
 	};
 	read_fragment(s, r, p, n, (uint32_t)len, f->flags & HTTP2_F_END_HEADERS);
 	if (part == HTTP2_REQUEST && !r)
-		belong(c, from, NULL);
+		req_belong(c, from, NULL);
 	belong_block(c, from, &s->block, r);
 	if (f->flags & HTTP2_F_END_HEADERS)
 		end_block(c, from, s, r);
@@ -304,7 +295,7 @@ static int take_promise(struct sinsp_conn *c, struct http2 *h, const struct http
 		r->id = stream;
 		req_set_stream(r, stream);
 	} else {
-		belong(c, REQ_SERVER, NULL);
+		req_belong(c, REQ_SERVER, NULL);
 	}
 	read_fragment(s, r, p, n, (uint32_t)len, f->flags & HTTP2_F_END_HEADERS);
 	if (f->flags & HTTP2_F_END_HEADERS)
@@ -333,7 +324,7 @@ static int take_data(struct sinsp_conn *c, enum req_from from, const struct http
 
 	if (from == REQ_SERVER)
 		clear_doubt(r);
-	belong(c, from, r);
+	req_belong(c, from, r);
 	if (f->flags & HTTP2_F_END_STREAM)
 		end_stream(c, from, r);
 	return 1;
@@ -344,7 +335,7 @@ static int take_reset(struct sinsp_conn *c, enum req_from from, const struct htt
 {
 	struct request *r = find(c, from, f->stream);
 
-	belong(c, from, NULL);
+	req_belong(c, from, NULL);
 	if (!r)
 		return 1;
 	clear_doubt(r);
@@ -359,7 +350,7 @@ static int take_goaway(struct sinsp_conn *c, enum req_from from, const uint8_t *
 {
 	uint32_t last, code;
 
-	belong(c, from, NULL);
+	req_belong(c, from, NULL);
 	if (from == REQ_CLIENT || n < 8)
 		return 1;
 	last = wire_be32(p) & INT32_MAX;
@@ -397,7 +388,7 @@ static int take(struct sinsp_conn *c, struct http2 *h, enum req_from from,
 	case HTTP2_GOAWAY:
 		return take_goaway(c, from, p, n);
 	}
-	belong(c, from, NULL);
+	req_belong(c, from, NULL);
 	return 1;
 }
 

@@ -92,14 +92,6 @@ static void set_once(struct request *r, enum req_text which, const struct hpack_
 		req_set_text(r, which, f->value, f->len);
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Sets the message, in which %XX is a byte. */
 static void set_message(struct request *r, const struct hpack_field *f)
 {
@@ -108,8 +100,8 @@ static void set_message(struct request *r, const struct hpack_field *f)
 
 	for (size_t i = 0; i < f->len && n < sizeof(text); i++) {
 		const int escaped = f->value[i] == '%' && f->len - i > 2;
-		const int high = escaped ? hex_digit(f->value[i + 1]) : -1;
-		const int low = high >= 0 ? hex_digit(f->value[i + 2]) : -1;
+		const int high = escaped ? wire_hex((uint8_t)f->value[i + 1]) : -1;
+		const int low = high >= 0 ? wire_hex((uint8_t)f->value[i + 2]) : -1;
 
 		text[n++] = low >= 0 ? (char)(high << 4 | low) : f->value[i];
 		i += low >= 0 ? 2 : 0;

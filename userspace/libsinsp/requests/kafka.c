@@ -241,18 +241,20 @@ static enum req_match match(const struct req_look *l)
 
 /* ---- requests ---- */
 
+static void take_name(struct reader *f, struct request *r)
+{
+	size_t n;
+	const uint8_t *name = take_string(f, &n);
+
+	if (name && is_printable(name, n))
+		req_set_text(r, REQ_RESOURCE, name, n);
+}
+
 /* Sets the first topic of a list; others are named by identifiers, or not here. */
 static void take_topic(struct reader *f, struct request *r)
 {
-	const int64_t count = take_count(f);
-	const uint8_t *name;
-	size_t n;
-
-	if (count < 1)
-		return;
-	name = take_string(f, &n);
-	if (name && is_printable(name, n))
-		req_set_text(r, REQ_RESOURCE, name, n);
+	if (take_count(f) > 0)
+		take_name(f, r);
 }
 
 static void read_produce(struct reader *f, struct request *r, uint32_t version)
@@ -293,13 +295,8 @@ static void read_metadata(struct reader *f, struct request *r, uint32_t version)
 		take_topic(f, r);
 		return;
 	}
-	if (take_count(f) > 0 && take(f, 16)) { /* an identifier, and a name unless that is set */
-		size_t n;
-		const uint8_t *name = take_string(f, &n);
-
-		if (name && is_printable(name, n))
-			req_set_text(r, REQ_RESOURCE, name, n);
-	}
+	if (take_count(f) > 0 && take(f, 16)) /* an identifier, and a name unless that is set */
+		take_name(f, r);
 }
 
 static void read_body(struct reader *f, struct request *r, uint32_t number, uint32_t version)
@@ -452,13 +449,6 @@ static int parse(struct sinsp_conn *c, enum req_from from, const uint8_t *p, siz
 	return from == REQ_CLIENT ? parse_request(c, p, n, sz) : parse_response(c, p, n, sz, flags);
 }
 
-static void lost(struct sinsp_conn *c, enum req_from from)
-{
-	(void)from;
-	for (struct request *r = req_first(c); r; r = req_next(r))
-		r->truncated = 1;
-}
-
 static const uint16_t ports[] = {9092, 9093, 9094, 0};
 
 const struct req_protocol req_kafka = {
@@ -467,5 +457,5 @@ const struct req_protocol req_kafka = {
 	.streams = 1,
 	.match = match,
 	.parse = parse,
-	.lost = lost,
+	.lost = req_lost,
 };

@@ -536,11 +536,9 @@ static int parse(struct sinsp_conn *c, enum req_from from, const uint8_t *p, siz
 /* Answers to commands that were lost cannot be told from others. */
 static void lost(struct sinsp_conn *c, enum req_from from)
 {
-	struct request *r;
+	struct request *r = from == REQ_SERVER ? req_message(c, REQ_SERVER) : NULL;
 
-	for (r = req_first(c); r; r = req_next(r))
-		r->truncated = 1;
-	r = from == REQ_SERVER ? req_message(c, REQ_SERVER) : NULL;
+	req_lost(c, from);
 	if (r)
 		req_answer_rest(c, r);
 }

@@ -311,13 +311,6 @@ static int parse(struct sinsp_conn *c, enum req_from from, const uint8_t *p, siz
 	return (int)here;
 }
 
-static void lost(struct sinsp_conn *c, enum req_from from)
-{
-	(void)from;
-	for (struct request *r = req_first(c); r; r = req_next(r))
-		r->truncated = 1;
-}
-
 static const uint16_t ports[] = {27017, 27018, 27019, 0};
 
 const struct req_protocol req_mongodb = {
@@ -326,5 +319,5 @@ const struct req_protocol req_mongodb = {
 	.streams = 1,
 	.match = match,
 	.parse = parse,
-	.lost = lost,
+	.lost = req_lost,
 };

@@ -536,11 +536,9 @@ static int parse(struct sinsp_conn *c, enum req_from from, const uint8_t *p, siz
 static void lost(struct sinsp_conn *c, enum req_from from)
 {
 	struct mysql *st = req_state(c);
-	struct request *r;
+	struct request *r = from == REQ_SERVER ? req_first_waiting(c) : NULL;
 
-	for (r = req_first(c); r; r = req_next(r))
-		r->truncated = 1;
-	r = from == REQ_SERVER ? req_first_waiting(c) : NULL;
+	req_lost(c, from);
 	if (!r)
 		return;
 	req_answer_rest(c, r);

@@ -104,6 +104,9 @@ struct request *req_begin(struct sinsp_conn *c);
 /* Makes the message from the client part of the open request @r; NULL: of none. */
 void req_continue(struct sinsp_conn *c, struct request *r);
 
+/* As req_continue or req_answer, by who sent the message. */
+void req_belong(struct sinsp_conn *c, enum req_from from, struct request *r);
+
 /* Adds a one-way message from the server, to which the bytes from the server belong from here on.
  */
 struct request *req_push(struct sinsp_conn *c);
@@ -128,6 +131,10 @@ void req_answer_early(struct sinsp_conn *c, struct request *r);
 /* The rest of the response to @r cannot be followed, as a part was lost: all that the server sends
  * belongs to it, until the client sends again, which ends @r. Other open requests are lost then. */
 void req_answer_rest(struct sinsp_conn *c, struct request *r);
+
+/* Marks all open requests as truncated: what most protocols do, or begin with, where bytes were
+ * lost. */
+void req_lost(struct sinsp_conn *c, enum req_from from);
 
 /* Ends @r with the last byte of the message, with all that req_skip skips. @r is valid until parse
  * returns. */

@@ -481,10 +481,8 @@ static int parse(struct sinsp_conn *c, enum req_from from, const uint8_t *p, siz
 static void lost(struct sinsp_conn *c, enum req_from from)
 {
 	struct redis *st = req_state(c);
-	struct request *r;
 
-	for (r = req_first(c); r; r = req_next(r))
-		r->truncated = 1;
+	req_lost(c, from);
 	if (from == REQ_CLIENT) {
 		st->unsure = 1;
 		st->spoke = 0;

@@ -56,6 +56,15 @@ static inline int wire_decimal(const uint8_t *p, size_t n, uint64_t *out)
 	return 1;
 }
 
+/* Returns the value of the hexadecimal digit; -1: it is none. */
+static inline int wire_hex(uint8_t c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 /* Returns the length of the text that ends with 0, and may lack its end. */
 static inline size_t wire_text(const uint8_t *p, size_t n)
 {
