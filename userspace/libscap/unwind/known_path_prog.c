@@ -412,6 +412,17 @@ KNOWN int all_shapes(int n)
 	return r;
 }
 
+/* Signals of the timers find the path of the thread that takes them. */
+static void take_timers(int how)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPROF);
+	sigaddset(&set, SIGVTALRM);
+	pthread_sigmask(how, &set, NULL);
+}
+
 /* Signals come at any instruction, by the CPU time used. */
 static void set_timers(void)
 {
@@ -429,6 +440,7 @@ KNOWN void *run_thread(void *arg)
 	(void)arg;
 	begin(&p);
 	ENTER();
+	take_timers(SIG_UNBLOCK);
 	for (int i = 0; i >= 0; i = (i + 1) & 0xff)
 		sink += all_shapes(i);
 	LEAVE();
@@ -457,8 +469,10 @@ KNOWN int main(int argc, char **argv)
 		sink += all_shapes(2);
 		_exit(0);
 	}
+	take_timers(SIG_BLOCK); /* in the new thread, too, until it has its path */
 	if (pthread_create(&thread, NULL, run_thread, NULL))
 		return 1;
+	take_timers(SIG_UNBLOCK);
 	set_timers();
 	for (int i = 0; i >= 0; i = (i + 1) & 0xff)
 		sink += all_shapes(i);

@@ -103,7 +103,7 @@ static void judge(const char *prog)
 		.hz = HZ, .root = j.pid, .take = take, .ctx = &j, .log = {tell, NULL}};
 	const time_t until = time(NULL) + SECONDS;
 	struct dual_sampler *d;
-	int err = dual_sampler_open(&d, &o);
+	int status, err = dual_sampler_open(&d, &o);
 
 	while (!err && j.n < ENOUGH && time(NULL) < until)
 		dual_sampler_step(d, 50);
@@ -112,8 +112,9 @@ static void judge(const char *prog)
 			j.others, dual_sampler_lost(d));
 	dual_sampler_close(err ? NULL : d);
 	kill((pid_t)j.pid, SIGKILL);
-	waitpid((pid_t)j.pid, NULL, 0);
+	assert_int_equal(waitpid((pid_t)j.pid, &status, 0), j.pid);
 	assert_int_equal(err, 0);
+	assert_int_equal(WTERMSIG(status), SIGKILL); /* it ran until here */
 	printf("%s: %" PRIu64 " samples, %" PRIu64 " wrong; %" PRIu64 " while it jumped, %" PRIu64
 	       " at the end of a signal, %" PRIu64 " without the path in the copy\n",
 	       strrchr(prog, '/') + 1, j.n, j.wrong, j.unsure, j.signals, j.unseen);
