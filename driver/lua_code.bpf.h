@@ -155,7 +155,8 @@ static __always_inline void put_lua_code(struct rec *r, struct user_walk *w,
 
 	*s = (struct script_content){.name = lua_text(w, p, lua_function_name(w, p, c->at)),
 				     .version = p->minor};
-	lua_read_call(w, p, c->at);
+	if (!lua_read_call(w, p, c->at))
+		return;
 	s->lines.at = object_u64(w, p->proto_lines);
 	s->lines.len = (u64)object_u32(w, LUA_PROTO_N_LINES) * p->line_sz;
 	s->bases.at = p->proto_line_bases ? object_u64(w, p->proto_line_bases) : 0;

@@ -104,6 +104,7 @@ static __always_inline void walk_user(struct user_walk *w, struct task_struct *t
 	w->ip = w->sp = w->bp = 0;
 	w->end = STACK_END_NONE;
 	w->other = 0;
+	w->n_codes = 0; /* those of the walk before belong to another task */
 	if (!sampler_cfg.user || !has_user_stack(task))
 		return;
 	walk_from(w, task, regs, max);

@@ -26,7 +26,8 @@ static __always_inline const struct interp_process *interp_process_of(const stru
 	return bpf_map_lookup_elem(&interp_processes, &key);
 }
 
-/* Puts the parameters of code object @c. Returns false if they are unknown. */
+/* Puts the parameters of code object @c. Returns false if they are unknown or not complete: it is
+ * sent again. */
 static __always_inline bool put_code(struct rec *r, struct user_walk *w, const struct walk_code *c)
 {
 	const struct interp_process *p = interp_process_of(w, c);
@@ -48,7 +49,7 @@ static __always_inline bool put_code(struct rec *r, struct user_walk *w, const s
 		put_node_code(r, w, c, &p->node);
 	else if (p && c->walker == STACK_WALKER_JAVA)
 		put_java_code(r, w, c, &p->java);
-	is_known = r->n;
+	is_known = r->n && !w->content.is_part;
 	for (u32 i = 0; i < EVT_SCRIPT_E_NPARAMS && r->n < EVT_SCRIPT_E_NPARAMS; i++)
 		put_empty(r);
 	return is_known;

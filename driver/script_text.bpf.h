@@ -53,6 +53,8 @@ static __always_inline void put_script_bytes(struct rec *r, struct user_walk *w,
 		n = copy_other((void *)r->base, w, r->off, n, at);
 	else if (n && bpf_probe_read_user(put_here(r), n, (void *)at))
 		n = 0;
+	if (!n && at && len)
+		w->content.is_part = 1;
 	put_done(r, widen_in(&w->scratch, n, max));
 	r->off = widen_in(&w->scratch, r->off, REC_OFF_MAX);
 }

@@ -44,6 +44,7 @@ struct script_content {
 	struct script_text bases; /* what the lines refer to */
 	u32 first_line;
 	u8 version; /* minor */
+	u8 is_part; /* some of the bytes could not be read */
 };
 
 /* What the code of Java at an address is: what its blob says, and the methods that are there. */

@@ -89,12 +89,16 @@ class Lua(Stacks):
                                 os.path.join(HERE, "interp/lua_host.c"), *words], check=True)
                 self.check(host, i + 1)
 
+    def paged_host(self):
+        host = os.path.join(e2e.own_dir(self), "host")
+        subprocess.run(["gcc", "-O1", "-I/usr/include/lua5.4", "-o", host, os.path.join(HERE, "interp/lua_paged.c"),
+                        "-llua5.4"], check=True)
+        return host
+
     def test_paged_stack(self):
         """Functions that are new in a part of a stack that is walked later, when its pages are back, and those of a
         child of vfork, which has its parent's memory."""
-        host, out = (os.path.join(e2e.own_dir(self), name) for name in ("host", "out"))
-        subprocess.run(["gcc", "-O1", "-I/usr/include/lua5.4", "-o", host, os.path.join(HERE, "interp/lua_paged.c"),
-                        "-llua5.4"], check=True)
+        host, out = self.paged_host(), os.path.join(e2e.own_dir(self), "out")
         subprocess.run([e2e.SAKER, "profile", "--off-cpu", "-w", out, "--", host, os.path.join(HERE, "interp/paged.lua")],
                        check=True, env={**os.environ, **SESSION})
         stacks = e2e.run(e2e.SAKER, "-r", out, "-p", "%sample.pid\\n%stack.rows.source\\n",
@@ -115,6 +119,25 @@ class Lua(Stacks):
             turns.add(i)
         self.assertGreater(len(turns), 20)
         self.assertGreater(children, 20)
+
+    def test_kernel_threads(self):
+        """Threads of the kernel leave the CPU after a thread with new functions: they have no stack, and no memory in
+        which to find these."""
+        host, out = self.paged_host(), os.path.join(e2e.own_dir(self), "out")
+        subprocess.run([e2e.SAKER, "profile", "--off-cpu", "--all", "-w", out, "--", host,
+                        os.path.join(HERE, "interp/kernel.lua")], check=True, env={**os.environ, **SESSION})
+        stacks = e2e.run(e2e.SAKER, "-r", out, "-p", "%stack.rows.source\\n", "sample.call=membarrier").split("\n\n")
+        turns = set()
+        for stack in stacks:
+            rows = [row.split("\t") for row in stack.strip().splitlines()]
+            frames = [f"{r[1]} {os.path.basename(r[5])}:{r[6]}" for r in rows if r[0] == "s"]
+            if not frames:
+                continue # tables of its files were not there yet
+            i = int(re.search(r"chunk(\d+)", frames[0]).group(1))
+            self.assertIn(frames[0], (f"main chunk chunk{i}:1", f"main chunk chunk{i}:2"))
+            self.assertEqual(frames[1:], [f"function <chunk{i}:2> chunk{i}:3", "main chunk kernel.lua:7"])
+            turns.add(i)
+        self.assertGreater(len(turns), 50)
 
     def test_stripped_script(self):
         """Without debugging information a function has its place in the file, and no line."""

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program with Lua in it whose stack is in pages that leave the process before it waits, and that
- * waits as a child of vfork. Runs the script that is its first argument.
+ * waits as a child of vfork, and for threads of the kernel. Runs the script that is its first
+ * argument.
  */
 #define _GNU_SOURCE
 #include <err.h>
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
+#include <linux/membarrier.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
@@ -69,6 +72,15 @@ static int child_naps(lua_State *L)
 	return 0;
 }
 
+/* Waits until threads of the kernel, which have no memory of a process, have run. */
+static int kernel_nap(lua_State *L)
+{
+	(void)L;
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		err(1, "membarrier");
+	return 0;
+}
+
 static void run(void)
 {
 	lua_State *L = luaL_newstate();
@@ -77,6 +89,7 @@ static void run(void)
 	lua_register(L, "through", through);
 	lua_register(L, "paged_nap", paged_nap);
 	lua_register(L, "child_naps", child_naps);
+	lua_register(L, "kernel_nap", kernel_nap);
 	if (luaL_dofile(L, script))
 		errx(1, "%s", lua_tostring(L, -1));
 	lua_close(L);
