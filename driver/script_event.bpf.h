@@ -33,6 +33,7 @@ static __always_inline bool put_code(struct rec *r, struct user_walk *w, const s
 	const struct interp_process *p = interp_process_of(w, c);
 	bool is_known;
 
+	w->content.is_part = 0;
 	if (p && c->walker == STACK_WALKER_PYTHON)
 		put_python_code(r, w, c, &p->python);
 	else if (p && c->walker == STACK_WALKER_LUA)

@@ -171,8 +171,8 @@ static long walk_waiting(u32 i, void *loop)
 	return !w->missed || other_copy(w, s->task);
 }
 
-/* Writes the parameters of code object @i of the walk to the scratch. Returns where they end.
- * Verified on its own. */
+/* Writes the parameters of code object @i of the walk to the scratch. Returns where they end; 0:
+ * they are unknown. Verified on its own. */
 WALK_FUNC u64 make_script(struct waits_walk *walk, u32 i)
 {
 	struct rec r = {.n_params = EVT_SCRIPT_E_NPARAMS,
@@ -181,7 +181,9 @@ WALK_FUNC u64 make_script(struct waits_walk *walk, u32 i)
 	if (!walk)
 		return 0;
 	r.base = walk->script.at;
-	put_code(&r, &walk->w, &walk->w.codes[i & (WALK_CODES_MAX - 1)]);
+	if (!put_code(&r, &walk->w, &walk->w.codes[i & (WALK_CODES_MAX - 1)]) &&
+	    !walk->w.content.is_part)
+		return 0;
 	return r.off;
 }
 
@@ -217,9 +219,11 @@ static long name_waiting(u32 i, void *loop)
 	end = make_script(s->walk, s->walk->code);
 	if (w->missed && !other_copy(w, s->task))
 		return 0;
-	pin_iter();
-	send_made(s, end);
-	unpin_iter();
+	if (end) {
+		pin_iter();
+		send_made(s, end);
+		unpin_iter();
+	}
 	s->walk->code++;
 	return 0;
 }
