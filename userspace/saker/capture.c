@@ -144,6 +144,8 @@ static int tick(struct capture *c)
 		if (err)
 			return err;
 	}
+	if (c->live && signals_take_trigger())
+		dispatch_trigger(&c->dispatch);
 	progress_show(&c->progress, read_share(c));
 	err = output_flush_old(&c->dispatch.lines);
 	if (!err && c->dispatch.chisels && c->live)
@@ -410,6 +412,9 @@ static void report_start(const struct capture *c)
 {
 	if (c->live && c->o->profile.on && !c->o->command && !c->o->max_ns && isatty(STDERR_FILENO))
 		fputs("saker: sampling; press Ctrl-C to end\n", stderr);
+	else if (c->live && c->o->flight.span_ns && !c->o->command && isatty(STDERR_FILENO))
+		fprintf(stderr, "saker: keeping the last %g s; press Ctrl-C to end\n",
+			(double)c->o->flight.span_ns / 1e9);
 	else if (c->live && c->o->write && !c->o->command && !c->dispatch.prints &&
 		 isatty(STDERR_FILENO))
 		fprintf(stderr, "saker: writing to %s; press Ctrl-C to end\n", c->o->write);
@@ -423,8 +428,9 @@ static void set_deadline(struct capture *c)
 
 static int init_pushdown(struct capture *c)
 {
-	const uint32_t derive = pushdown_derives(c->dispatch.filter, c->dispatch.chisels, c->o);
-	int err = pushdown_init(&c->pushdown, c->dispatch.filter, c->o, derive);
+	struct sinsp_filter *f = dispatch_filter(&c->dispatch);
+	const uint32_t derive = pushdown_derives(f, c->dispatch.chisels, c->o);
+	int err = pushdown_init(&c->pushdown, f, c->o, derive);
 
 	if (!err && c->dispatch.chisels)
 		err = pushdown_init_chisels(&c->chisels_pushdown, c->dispatch.chisels, &c->pushdown,
@@ -457,7 +463,11 @@ int capture_run(const struct options *o, struct chisels *chisels, uint64_t start
 	if (status)
 		return status;
 	signals_begin();
-	if (filter_arg_compile(&c.dispatch.filter, o) || (c.live && init_pushdown(&c)))
+	if (o->flight.span_ns)
+		signals_catch_trigger();
+	if (filter_arg_compile(&c.dispatch.filter, o->filter, "filter", o) ||
+	    filter_arg_compile(&c.dispatch.trigger, o->flight.trigger, "--trigger", o) ||
+	    (c.live && init_pushdown(&c)))
 		return o->command ? STATUS_SELF_FAILED : STATUS_FAILED;
 	if (o->command) {
 		status = spawn_start(&c.spawn, o->command);

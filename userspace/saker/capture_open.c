@@ -208,12 +208,12 @@ static int first_pass(struct capture *c, const struct scap_open_opts *opts,
 static struct sinsp_opts inspector_opts(const struct capture *c, const char *path)
 {
 	const struct options *o = c->o;
+	struct sinsp_filter *f = dispatch_filter(&c->dispatch);
 
 	return (struct sinsp_opts){
 		.sz = sizeof(struct sinsp_opts),
-		.enter_events =
-			o->enter_events || c->dispatch.chisels ||
-			(c->dispatch.filter && sinsp_filter_needs_enters(c->dispatch.filter)),
+		.enter_events = o->enter_events || c->dispatch.chisels ||
+				(f && sinsp_filter_needs_enters(f)),
 		.tree_root = c->spawn.pid && !o->all ? c->spawn.pid : 0,
 		.suppress_comms = o->suppress.v,
 		.resync = c->live,
@@ -222,7 +222,7 @@ static struct sinsp_opts inspector_opts(const struct capture *c, const char *pat
 		.interpreter_frames = (uint8_t)o->interpreter_frames,
 		.log = say_log,
 		.containers = c->live,
-		.derive = pushdown_derives(c->dispatch.filter, c->dispatch.chisels, o),
+		.derive = pushdown_derives(f, c->dispatch.chisels, o),
 	};
 }
 

@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "dispatch_file.h"
+#include "dispatch_flight.h"
 #include "fields/format.h"
 #include "say.h"
 #include "thread.h"
@@ -31,6 +32,11 @@ int dispatch_open_lines(struct dispatch *t, const struct options *o)
 	t->prints = 1;
 	return lines_open(&t->form, o, isatty(t->lines.fd))
 		       ?: lines_header(&t->form, &t->lines.text);
+}
+
+struct sinsp_filter *dispatch_filter(const struct dispatch *t)
+{
+	return t->filter ?: t->trigger;
 }
 
 int dispatch_lines_on_terminal(const struct dispatch *t)
@@ -416,7 +422,7 @@ int dispatch_idle(struct dispatch *t)
 	if (!err && t->chisels)
 		err = chisels_flush(t->chisels);
 	/* Flushing reduces compression: dispatch_flush_file is called often enough. */
-	if (!err && t->o->compress == SCAP_COMPRESS_NONE)
+	if (!err && (t->o->compress == SCAP_COMPRESS_NONE || t->flight))
 		dispatch_flush_file(t);
 	return err;
 }
@@ -455,5 +461,7 @@ void dispatch_fini(struct dispatch *t)
 	lines_close(&t->form);
 	pieces_fini(&t->pieces);
 	free(t->provenance);
+	dispatch_close_flight(t);
 	sinsp_filter_free(t->filter);
+	sinsp_filter_free(t->trigger);
 }

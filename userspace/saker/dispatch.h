@@ -24,6 +24,8 @@ struct dispatch {
 	int prints;
 	struct scap_writer *writer; /* NULL: no file */
 	struct pieces pieces;
+	struct flight *flight; /* keeps the events instead of a file; NULL: none */
+	struct sinsp_format *flight_key, *flight_what;
 	struct held *held; /* held state events; NULL: all are written */
 	struct held *
 		first_pass; /* processes that the file will need; NULL: unknown, the file has all */
@@ -38,6 +40,7 @@ struct dispatch {
 	int file_cut; /* because of a full disk */
 	int file_failed; /* and that was reported */
 	struct sinsp_filter *filter; /* owned; NULL: all events match */
+	struct sinsp_filter *trigger; /* owned; NULL: none */
 	struct chisels *chisels; /* they receive the events, and print; borrowed; NULL: none */
 	struct summary *summary; /* NULL: not requested */
 	uint64_t n_events, n_shown;
@@ -70,11 +73,16 @@ int dispatch_open_file(struct dispatch *t, const struct scap *src);
 int dispatch_open(struct dispatch *t, struct sinsp *inspector, int64_t command);
 int dispatch_event(struct dispatch *t, struct sinsp_evt *evt);
 /* The source is idle: flushes what is buffered. */
+/* Writes a file of the flight recorder: saker got the signal for that. */
+void dispatch_trigger(struct dispatch *t);
 int dispatch_idle(struct dispatch *t);
 void dispatch_flush_file(struct dispatch *t);
 int dispatch_finish_file(struct dispatch *t, struct report *r);
 int dispatch_finish_lines(struct dispatch *t); /* and prints the summary */
 void dispatch_fini(struct dispatch *t);
+
+/* Returns the filter of what is shown or triggers a file; NULL: none. Borrowed. */
+struct sinsp_filter *dispatch_filter(const struct dispatch *t);
 
 int dispatch_lines_on_terminal(const struct dispatch *t);
 

@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 
 #include "clock.h"
+#include "dispatch_flight.h"
 #include "procfs/state_build.h"
 #include "say.h"
 #include "symbols/symbols.h"
@@ -40,6 +41,11 @@ static char *provenance(const struct dispatch *t, const struct scap *src)
 }
 
 /* Writes names of frames, with the time of the event that needs them. */
+static int put_raw(struct dispatch *t, const struct scap_evt *evt)
+{
+	return t->flight ? flight_put(t->flight, evt) : scap_writer_put(t->writer, evt);
+}
+
 struct symbols_to {
 	struct dispatch *t;
 	uint64_t ts_ns;
@@ -54,7 +60,7 @@ static int put_symbol(void *ctx, const struct ppm_evt_hdr *hdr)
 				     .type = hdr->type,
 				     .nr = REC_NR_NONE};
 
-	return scap_writer_put(to->t->writer, &evt);
+	return put_raw(to->t, &evt);
 }
 
 /* A piece can be read alone: it repeats the container events so far. */
@@ -72,8 +78,19 @@ static int put_repeated(struct dispatch *t, uint64_t ts_ns)
 					     .nr = REC_NR_NONE};
 
 		hdr->ts = ts_ns;
-		err = scap_writer_put(t->writer, &evt);
+		err = put_raw(t, &evt);
 	}
+	return err;
+}
+
+int dispatch_put_known(struct dispatch *t, uint64_t ts_ns)
+{
+	struct symbols_to to = {t, ts_ns};
+	int err = put_repeated(t, ts_ns);
+
+	if (!err && t->inspector)
+		err = sinsp_code_maps_export(t->inspector, put_symbol, &to)
+			      ?: sinsp_scripts_export(t->inspector, put_symbol, &to);
 	return err;
 }
 
@@ -86,7 +103,6 @@ static int open_piece(struct dispatch *t, const struct scap_state *state, uint64
 		.provenance = t->provenance,
 		.log = say_log,
 	};
-	struct symbols_to to = {t, ts_ns};
 	unsigned int before = say_n_errors();
 	int err = pieces_next(&t->pieces, ts_ns);
 
@@ -97,10 +113,7 @@ static int open_piece(struct dispatch *t, const struct scap_state *state, uint64
 	if (!err)
 		t->head_bytes = scap_writer_bytes(t->writer);
 	if (!err)
-		err = put_repeated(t, ts_ns);
-	if (!err && t->inspector)
-		err = sinsp_code_maps_export(t->inspector, put_symbol, &to)
-			      ?: sinsp_scripts_export(t->inspector, put_symbol, &to);
+		err = dispatch_put_known(t, ts_ns);
 	if (err)
 		say_cause(before, t->pieces.path ?: t->o->write, err);
 	return err;
@@ -151,6 +164,8 @@ int dispatch_open_file(struct dispatch *t, const struct scap *src)
 	pieces_init(&t->pieces, t->o);
 	t->puts_needed = pieces_wanted(t->o) || t->o->with_symbols;
 	t->provenance = provenance(t, src);
+	if (t->o->flight.span_ns)
+		return dispatch_open_flight(t);
 	/* The first piece begins with the first event, whose time may be part of its name. */
 	return pieces_wanted(t->o) ? 0 : open_needed(t, scap_state(src));
 }
@@ -272,6 +287,8 @@ static int begin_section(void *ctx, const struct scap_state *state)
 	struct scap_state part;
 	int err;
 
+	if (t->flight)
+		flight_section(t->flight);
 	if (t->held)
 		held_forget(t->held);
 	if (!t->writer)
@@ -286,17 +303,18 @@ static int begin_section(void *ctx, const struct scap_state *state)
 }
 
 /* A piece can be read alone: it has what its events need. */
-static __attribute__((noinline)) int put_needed(struct dispatch *t, const struct sinsp_evt *evt)
+__attribute__((noinline)) int dispatch_put_needed(struct dispatch *t, const struct sinsp_evt *evt)
 {
 	struct symbols_to to = {t, evt->raw.ts_ns};
+	const uint32_t n = t->flight ? flight_part(t->flight) : t->pieces.n;
 	int err = pieces_note(&t->pieces, &evt->raw);
 
-	if (err || !t->writer)
+	if (err || (!t->writer && !t->flight))
 		return err;
 	t->pieces.n_events += evt->raw.num != 0;
 	if (!t->o->with_symbols)
 		return 0;
-	return sinsp_symbols_export(evt->insp, evt, (uint32_t)t->pieces.n, put_symbol, &to);
+	return sinsp_symbols_export(evt->insp, evt, n, put_symbol, &to);
 }
 
 /* Another section usually follows. */
@@ -324,10 +342,14 @@ void dispatch_put_file(struct dispatch *t, const struct sinsp_evt *evt)
 	int err = 0;
 
 	note_time(t, &evt->raw);
+	if (t->flight) {
+		dispatch_put_flight(t, evt);
+		return;
+	}
 	if (end_at_limit(t, evt->raw.hdr->len))
 		return;
 	if (t->puts_needed)
-		err = put_needed(t, evt);
+		err = dispatch_put_needed(t, evt);
 	if (!err && t->writer)
 		err = scap_writer_put(t->writer, &evt->raw);
 	if (err)
@@ -353,6 +375,8 @@ void dispatch_flush_file(struct dispatch *t)
 {
 	unsigned int before = say_n_errors();
 
+	if (t->flight)
+		flight_idle(t->flight, t->live ? clock_read_ns(CLOCK_REALTIME) : 0);
 	t->guard.next_bytes = 0; /* others fill the file system, too */
 	if (t->writer && !end_at_limit(t, 0))
 		file_result(t, before, scap_writer_flush(t->writer));
@@ -365,6 +389,8 @@ int dispatch_finish_file(struct dispatch *t, struct report *r)
 	uint64_t bytes = 0;
 	int err;
 
+	if (t->flight)
+		t->file_failed |= flight_finish(t->flight);
 	err = t->file_ended ? 0 : open_without_events(t);
 	w = t->writer;
 	t->writer = NULL;
@@ -382,7 +408,9 @@ int dispatch_begin_file(struct dispatch *t)
 {
 	int err;
 
-	if (pieces_wanted(t->o))
+	if (t->flight)
+		sinsp_set_before(t->inspector, dispatch_before_flight, t);
+	else if (pieces_wanted(t->o))
 		sinsp_set_before(t->inspector, before_event, t);
 	sinsp_set_section(t->inspector, begin_section, t);
 	if (!t->filter || t->o->whole_state)

@@ -29,25 +29,27 @@ static const char *nearest_command(const char *text)
 	return options_nearest_command(word);
 }
 
-static void say_error(const struct sinsp_filter_error *err, const struct options *o)
+static void say_error(const struct sinsp_filter_error *err, const char *what,
+		      const struct options *o)
 {
 	struct sinsp_text lines = {0};
 	const char *near = err->name || err->pos ? NULL : nearest_command(err->text);
 
 	if (near)
-		say("filter: %s; did you mean saker %s?", err->message, near);
+		say("%s: %s; did you mean saker %s?", what, err->message, near);
 	else if (may_be_command(err, o))
-		say("filter: %s; to run a command: saker -- %.40s", err->message, err->text);
+		say("%s: %s; to run a command: saker -- %.40s", what, err->message, err->text);
 	else if (err->name)
-		say("filter, in %s: %s", err->name, err->message);
+		say("%s, in %s: %s", what, err->name, err->message);
 	else
-		say("filter: %s", err->message);
+		say("%s: %s", what, err->message);
 	if (!sinsp_filter_error_lines(&lines, err))
 		fwrite(lines.p, 1, lines.len, stderr);
 	free(lines.p);
 }
 
-int filter_arg_compile(struct sinsp_filter **out, const struct options *o)
+int filter_arg_compile(struct sinsp_filter **out, const char *text, const char *what,
+		       const struct options *o)
 {
 	const struct sinsp_filter_opts opts = {
 		.sz = sizeof(opts),
@@ -61,13 +63,13 @@ int filter_arg_compile(struct sinsp_filter **out, const struct options *o)
 	int r;
 
 	*out = NULL;
-	if (!o->filter)
+	if (!text)
 		return 0;
-	r = sinsp_filter_new(out, o->filter, &opts, &err);
+	r = sinsp_filter_new(out, text, &opts, &err);
 	if (r && err.text)
-		say_error(&err, o);
+		say_error(&err, what, o);
 	else if (r)
-		say_cause(say_n_errors(), "filter", r);
+		say_cause(say_n_errors(), what, r);
 	return r;
 }
 
@@ -78,7 +80,7 @@ int filter_arg_explain(const struct options *o)
 	struct sinsp_filter *f;
 	int status = STATUS_FAILED;
 
-	if (filter_arg_compile(&f, o))
+	if (filter_arg_compile(&f, o->filter, "filter", o))
 		return status;
 	if (!sinsp_filter_explain(f, &text) &&
 	    !pushdown_init(&push, f, o, pushdown_derives(f, NULL, o))) {

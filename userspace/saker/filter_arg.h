@@ -5,9 +5,10 @@
 
 #include "options.h"
 
-/* Compiles it. *out is NULL without a filter. Returns 0, or a negative errno after reporting the
- * error and its place. */
-int filter_arg_compile(struct sinsp_filter **out, const struct options *o);
+/* Compiles @text, called @what in messages. *out is NULL without a text. Returns 0, or a negative
+ * errno after reporting the error and its place. */
+int filter_arg_compile(struct sinsp_filter **out, const char *text, const char *what,
+		       const struct options *o);
 
 /* --explain-filter. Returns the exit status. */
 int filter_arg_explain(const struct options *o);

@@ -188,8 +188,28 @@ const struct option_row option_rows[] = {
 	{'e', "events", "NUM", GROUP_FILE,
 	 "With -w: start a new file after NUM events.", parse_count, AT(piece_events)},
 	{'W', "limit", "NUM", GROUP_FILE,
-	 "With -C or -e: keep only the newest NUM files. With -G alone: stop after NUM files.",
+	 "With -C or -e: keep only the newest NUM files. With -G alone: stop after NUM files. With "
+	 "--flight-recorder: write at most NUM files (default 100).",
 	 parse_count, AT(n_pieces)},
+	{0, "flight-recorder", "SECONDS", GROUP_FILE,
+	 "With -w DIR: keep the events of the last SECONDS in memory. When --trigger matches an event, "
+	 "or saker gets SIGUSR1, write them and those of the next SECONDS to a file in the folder "
+	 "DIR, which can be read alone.",
+	 parse_seconds, AT(flight.span_ns)},
+	{0, "trigger", "FILTER", GROUP_FILE,
+	 "With --flight-recorder: the events that trigger a file, as in 'request.latency > 500ms'. One "
+	 "that comes while a file is written prolongs it.",
+	 parse_text, AT(flight.trigger)},
+	{0, "trigger-every", "SECONDS", GROUP_FILE,
+	 "With --trigger: at least SECONDS between files with the same --trigger-key (default 60).",
+	 parse_seconds, AT(flight.every_ns)},
+	{0, "trigger-key", "FORMAT", GROUP_FILE,
+	 "With --trigger: fields that --trigger-every compares (default %proc.name).",
+	 parse_text, AT(flight.key)},
+	{0, "flight-memory", "MB", GROUP_FILE,
+	 "With --flight-recorder: keep at most MB million bytes of events (default 268), and so maybe "
+	 "fewer seconds. The state of all processes comes on top.",
+	 parse_megabytes, AT(flight.memory)},
 	ROW_MAX_SIZE(GROUP_FILE),
 	ROW_MIN_FREE(GROUP_FILE),
 	{'F', "fatfile", NULL, GROUP_FILE,

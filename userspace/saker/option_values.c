@@ -60,6 +60,16 @@ int set_text(void *member, const struct option_row *row, const char *arg)
 	return 0;
 }
 
+int parse_text(void *member, const struct option_row *row, const char *arg)
+{
+	if (!*arg) {
+		say("--%s needs a text, not an empty one", row->name);
+		return -EINVAL;
+	}
+	*(const char **)member = arg;
+	return 0;
+}
+
 int parse_list(void *member, const struct option_row *row, const char *arg)
 {
 	struct text_list *list = member;

@@ -9,6 +9,7 @@ int parse_lines_kind(void *member, const struct option_row *row, const char *arg
 int set_value(void *member, const struct option_row *row, const char *arg); /* int */
 int parse_compress(void *member, const struct option_row *row, const char *arg); /* int */
 int ignore_value(void *member, const struct option_row *row, const char *arg);
+int parse_text(void *member, const struct option_row *row, const char *arg);
 int set_text(void *member, const struct option_row *row, const char *arg); /* const char * */
 int parse_list(void *member, const struct option_row *row, const char *arg); /* struct text_list */
 int parse_comm(void *member, const struct option_row *row, const char *arg); /* struct text_list */

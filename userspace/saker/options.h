@@ -105,6 +105,15 @@ struct selftest_options {
 	uint64_t enough; /* number of stacks; 0: unlimited */
 };
 
+/* The flight recorder. 0, NULL: default. */
+struct flight_options {
+	uint64_t span_ns; /* 0: none */
+	const char *trigger; /* filter; NULL: only SIGUSR1 */
+	const char *key; /* format */
+	uint64_t every_ns; /* files with the same key are this far apart */
+	uint64_t memory; /* bytes of events */
+};
+
 struct options {
 	int mode; /* enum saker_mode */
 	struct text_list words; /* of the filter, and arguments of chisels */
@@ -142,6 +151,7 @@ struct options {
 		int given;
 	} min_free; /* bytes left free on the file system of -w */
 	uint64_t n_pieces; /* maximum number of files; 0: unlimited */
+	struct flight_options flight;
 	uint64_t snaplen; /* 0: default */
 	struct snap_port_list snap_ports;
 	uint64_t ring_sz; /* 0: default */

@@ -299,13 +299,35 @@ static int check_files(const struct options *o)
 		 "-C, -G and -e cannot split standard output: name a file"},
 		{(o->max_size || o->min_free.given) && !o->write,
 		 "--max-size and --min-free need -w FILE"},
-		{o->max_size && o->n_pieces, "--max-size and -W exclude each other"},
-		{o->n_pieces && !pieces_wanted(o), "-W needs -C, -G or -e"},
+		{o->max_size && o->n_pieces && !o->flight.span_ns,
+		 "--max-size and -W exclude each other"},
+		{o->n_pieces && !pieces_wanted(o) && !o->flight.span_ns,
+		 "-W needs -C, -G, -e or --flight-recorder"},
 		{o->piece_events && (o->piece_bytes || o->piece_ns),
 		 "-e cannot be combined with -C or -G"},
 		{o->write && strcmp(o->write, "-") == 0 && o->print && !o->output && !o->command,
 		 "-w - and --print would mix on standard output: add -o FILE"},
 		{o->progress && !o->read.n, "-P needs -r FILE"},
+	};
+
+	return first_conflict(rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+/* Checks the flight recorder. */
+static int check_flight(const struct options *o)
+{
+	const struct flight_options *f = &o->flight;
+	const struct conflict rows[] = {
+		{(f->trigger || f->memory) && !f->span_ns,
+		 "--trigger and --flight-memory need --flight-recorder SECONDS"},
+		{(f->key || f->every_ns) && !f->trigger,
+		 "--trigger-key and --trigger-every need --trigger FILTER"},
+		{f->span_ns && (!o->write || strcmp(o->write, "-") == 0),
+		 "--flight-recorder needs -w DIR, a folder for its files"},
+		{f->span_ns && (o->filter || o->words.n),
+		 "--flight-recorder keeps all events: give the filter to --trigger"},
+		{f->span_ns && (pieces_wanted(o) || o->chisels.n || o->read.n > 1),
+		 "--flight-recorder cannot be combined with -C, -G, -e, -c or several -r"},
 	};
 
 	return first_conflict(rows, sizeof(rows) / sizeof(rows[0]));
@@ -360,7 +382,7 @@ static int check_samples(const struct options *o)
 
 static int check(const struct options *o)
 {
-	return check_modes(o) ?: check_files(o) ?: check_live(o) ?: check_samples(o);
+	return check_modes(o) ?: check_files(o) ?: check_flight(o) ?: check_live(o) ?: check_samples(o);
 }
 
 /* Events that are recorded only on request: naming one in --syscalls requests it, and a requested

@@ -183,7 +183,7 @@ int pieces_note(struct pieces *p, const struct scap_evt *evt)
 	const struct ppm_evt_hdr *hdr = evt->hdr;
 	struct ppm_evt_hdr **repeated, *copy;
 
-	if (!is_repeated(evt->type) || !pieces_wanted(p->o))
+	if (!is_repeated(evt->type) || (!pieces_wanted(p->o) && !p->o->flight.span_ns))
 		return 0;
 	for (size_t i = 0; i < p->n_repeated; i++)
 		if (is_same(p->repeated[i], hdr)) {

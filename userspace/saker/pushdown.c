@@ -122,7 +122,7 @@ int pushdown_init(struct pushdown *p, struct sinsp_filter *f, const struct optio
 		return 0;
 	p->needed |= sinsp_filter_field_needs(f);
 	demand(p, f);
-	if (!o->no_pushdown)
+	if (!o->no_pushdown && !o->flight.span_ns) /* that needs all events around those of @f */
 		err = narrow(p, f);
 	/* Chisels may request the table of threads, with their files, at any time. */
 	p->needs.files |= o->chisels.n || p->needed & FIELD_NEEDS_FILES;

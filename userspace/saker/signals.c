@@ -14,6 +14,7 @@
 static volatile sig_atomic_t n_stop_signals;
 static int64_t stop_signal_ns; /* only the handler's; sa_mask prevents nesting */
 static volatile sig_atomic_t command_pid;
+static volatile sig_atomic_t trigger_signal;
 
 static const int ends[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 enum { N_ENDS = sizeof(ends) / sizeof(ends[0]) };
@@ -100,4 +101,26 @@ void signals_command_ended(void)
 int signals_stop_requested(void)
 {
 	return n_stop_signals && !command_pid;
+}
+
+static void on_trigger(int sig)
+{
+	(void)sig;
+	trigger_signal = 1;
+}
+
+void signals_catch_trigger(void)
+{
+	const struct sigaction act = {.sa_handler = on_trigger, .sa_flags = SA_RESTART};
+
+	sigaction(SIGUSR1, &act, NULL);
+}
+
+int signals_take_trigger(void)
+{
+	const int came = trigger_signal;
+
+	if (came)
+		trigger_signal = 0;
+	return came;
 }

@@ -21,5 +21,8 @@ void signals_install(pid_t command);
 /* The command has ended: signals are for saker again. */
 void signals_command_ended(void);
 int signals_stop_requested(void);
+/* Handles SIGUSR1 from here on; the other function returns whether it came since the last call. */
+void signals_catch_trigger(void);
+int signals_take_trigger(void);
 
 #endif /* SAKER_SIGNALS_H */
