@@ -12,7 +12,7 @@
 #include "state/inspector.h"
 
 #define CONNS_MAX (1u << 16)
-#define CONN_OPEN_MAX 4096 /* requests */
+#define CONN_OPEN_MAX 4096 /* requests, of a protocol that answers them in their order */
 #define CONN_MEMORY_MAX (64ull << 20) /* buffers, states and requests of all connections */
 #define CONN_IDLE_NS 10000000000ull /* ends responses without a known end */
 #define CONNS_KEPT 256 /* of datagrams, without an open request */

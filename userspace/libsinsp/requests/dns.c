@@ -453,6 +453,7 @@ const struct req_protocol req_dns = {
 	.ports = ports,
 	.streams = 1,
 	.datagrams = 1,
+	.open_max = REQ_SEARCHED_MAX,
 	.match = match,
 	.parse = parse,
 	.lost = lost,

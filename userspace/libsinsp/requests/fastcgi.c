@@ -374,6 +374,7 @@ const struct req_protocol req_fastcgi = {
 	.ports = ports,
 	.state_sz = sizeof(struct fastcgi),
 	.streams = 1,
+	.open_max = REQ_SEARCHED_MAX,
 	.match = match,
 	.parse = parse,
 	.lost = lost,

@@ -276,13 +276,18 @@ static void append_open(struct sinsp_conn *c, struct request *r)
 	c->n_open++;
 }
 
+static uint32_t open_max(const struct sinsp_conn *c)
+{
+	return c->proto && c->proto->open_max ? c->proto->open_max : CONN_OPEN_MAX;
+}
+
 static struct request *new_request(struct sinsp_conn *c, enum req_from from)
 {
 	struct sinsp_requests *rs = c->rs;
 	struct request *r;
 
 	c->streams[from].message = NULL;
-	if (c->n_open >= CONN_OPEN_MAX) {
+	if (c->n_open >= open_max(c)) {
 		rs->stats.n_evicted_requests++;
 		req_set_string(c->first, REQ_ERROR, "evicted");
 		req_emit(c, c->first);

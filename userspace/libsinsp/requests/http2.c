@@ -523,6 +523,7 @@ const struct req_protocol req_http2 = {
 	.ports = ports,
 	.state_sz = sizeof(struct http2),
 	.streams = 1,
+	.open_max = REQ_SEARCHED_MAX,
 	.match = http2_match,
 	.parse = parse,
 	.lost = lost,

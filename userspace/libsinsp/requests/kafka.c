@@ -455,6 +455,7 @@ const struct req_protocol req_kafka = {
 	.name = "kafka",
 	.ports = ports,
 	.streams = 1,
+	.open_max = REQ_SEARCHED_MAX,
 	.match = match,
 	.parse = parse,
 	.lost = req_lost,

@@ -78,12 +78,41 @@ static void large_messages_need_no_bytes(void **state)
 	assert_string_equal(got, "kafka Produce top 0 9004/9004\nkafka Heartbeat - 0 16/10\n");
 }
 
+/* Each response searches the open requests: the oldest of too many are evicted. */
+static void too_many_are_evicted(void **state)
+{
+	enum { N = 300, SZ = 33, KEPT = 256 };
+	static const char metadata[SZ + 1] = "\0\0\0\x1d\0\3\0\1\0\0\0\0\0\2cl\0\0\0\1\0\x09"
+					     "abcdefghi";
+	static char requests[N * SZ], got[N * 60];
+	static const char answer[] = "\0\0\0\x08\0\0\1\x2b\0\0\0\0";
+	const struct say said[] = {
+		{'c', requests, sizeof(requests), 0}, {'s', answer, sizeof(answer) - 1, 0}, {0}};
+	size_t evicted = 0, unanswered = 0;
+
+	(void)state;
+	for (int i = 0; i < N; i++) {
+		memcpy(requests + i * SZ, metadata, SZ);
+		requests[i * SZ + 10] = (char)(i >> 8);
+		requests[i * SZ + 11] = (char)i;
+	}
+	talk_requests(got, sizeof(got), said, &(struct talk_opts){.port = 9092}, NULL);
+	for (const char *at = got; (at = strstr(at, " evicted\n")); at++)
+		evicted++;
+	for (const char *at = got; (at = strstr(at, " unanswered\n")); at++)
+		unanswered++;
+	assert_int_equal(evicted, N - KEPT);
+	assert_int_equal(unanswered, KEPT - 1);
+	assert_non_null(strstr(got, "33/12\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_end),
 		cmocka_unit_test(layouts_that_are_not_known),
 		cmocka_unit_test(large_messages_need_no_bytes),
+		cmocka_unit_test(too_many_are_evicted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -317,6 +317,7 @@ const struct req_protocol req_mongodb = {
 	.name = "mongodb",
 	.ports = ports,
 	.streams = 1,
+	.open_max = REQ_SEARCHED_MAX,
 	.match = match,
 	.parse = parse,
 	.lost = req_lost,

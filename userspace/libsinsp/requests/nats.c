@@ -395,6 +395,7 @@ const struct req_protocol req_nats = {
 	.ports = ports,
 	.state_sz = sizeof(struct nats),
 	.streams = 1,
+	.open_max = REQ_SEARCHED_MAX,
 	.match = match,
 	.parse = parse,
 	.lost = lost,

@@ -21,6 +21,8 @@ struct sinsp_conn;
 #define REQ_BUFFER_MAX (16 << 10)
 /* A stream whose first bytes are fewer than this may be undecided: REQ_MAYBE. */
 #define REQ_MATCH_MAX 256
+/* Open requests of a protocol whose messages name them: each message searches all of them. */
+#define REQ_SEARCHED_MAX 256
 
 /* Which end sent the bytes. */
 enum req_from { REQ_CLIENT, REQ_SERVER, REQ_UNKNOWN };
@@ -63,6 +65,8 @@ struct req_protocol {
 	const uint16_t *ports; /* usual ports of servers, a hint; ends with 0 */
 	size_t state_sz; /* of its state of a connection, which begins with zeros */
 	uint8_t streams, datagrams; /* whether it runs over these */
+	uint16_t open_max; /* open requests of a connection, of a protocol that searches them for
+			      each message; 0: CONN_OPEN_MAX */
 
 	/*
 	 * Returns whether the bytes are of this protocol. REQ_NO unless that is quite certain: most

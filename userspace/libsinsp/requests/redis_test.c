@@ -82,6 +82,25 @@ static void large_values_need_no_bytes(void **state)
 	assert_string_equal(got, "redis GET k - 20/9009\nredis GET k - 20/5\n");
 }
 
+/* Responses in the order of the requests need no search. */
+static void pipelines_are_long(void **state)
+{
+	enum { N = 2000, GET_SZ = 22, OK_SZ = 5 };
+	static char gets[N * GET_SZ], oks[N * OK_SZ], got[N * 40];
+	const struct say said[] = {{'c', gets, sizeof(gets), 0}, {'s', oks, sizeof(oks), 0}, {0}};
+	size_t n = 0;
+
+	(void)state;
+	for (int i = 0; i < N; i++) {
+		memcpy(gets + i * GET_SZ, "*2\r\n$3\r\nGET\r\n$3\r\nkey\r\n", GET_SZ);
+		memcpy(oks + i * OK_SZ, "+OK\r\n", OK_SZ);
+	}
+	talk_requests(got, sizeof(got), said, &(struct talk_opts){.port = 6379}, NULL);
+	for (const char *at = got; (at = strstr(at, "/5\n")); at++)
+		n++;
+	assert_int_equal(n, N);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -90,6 +109,7 @@ int main(void)
 		cmocka_unit_test(messages_to_subscribers_are_oneway),
 		cmocka_unit_test(passwords_are_not_shown),
 		cmocka_unit_test(large_values_need_no_bytes),
+		cmocka_unit_test(pipelines_are_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
