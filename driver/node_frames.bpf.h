@@ -90,11 +90,26 @@ static __always_inline int node_operand(struct user_walk *w, const struct interp
 	} else if (op < p->frames_functions && i == NODE_OPERAND_BYTECODE) {
 		w->node.frames.bytecode[n] = value;
 	} else if (op < p->frames_functions && i == NODE_OPERAND_FUNCTION) {
-		w->node.frames.function[n] = value;
+		w->node.frames.is_builtin = op >= p->frames_builtins;
+		w->node.frames.function[n] = w->node.frames.is_builtin ? -1 : value;
 		w->node.frames.n = n + 1;
-		return n + 1 == w->node.frames.n_all;
+		return n + 1 == w->node.frames.n_all && !w->node.frames.is_builtin;
+	} else if (op == p->frames_literal && w->node.frames.is_builtin) {
+		w->node.frames.is_builtin = 0;
+		w->node.frames.function[(n - 1) & (NODE_INLINED_MAX - 1)] = value;
+		return n == w->node.frames.n_all;
 	}
 	return 0;
+}
+
+/* The frame of an inlined builtin has the function that it was inlined into. The builtin is its
+ * first value, a literal; else it stays unknown. Returns not 0 at the end. */
+static __always_inline int node_no_builtin(struct user_walk *w, const struct interp_node *p, u32 op)
+{
+	if (!w->node.frames.is_builtin || op == p->frames_literal || op == p->frames_match)
+		return 0;
+	w->node.frames.is_builtin = 0;
+	return w->node.frames.n == w->node.frames.n_all;
 }
 
 /* Begins an operation. Returns not 0 at the end. */
@@ -117,10 +132,11 @@ static __always_inline int node_operation(struct user_walk *w, const struct inte
 	if (w->node.frames.skip) {
 		w->node.frames.op = p->n_frames_ops; /* of no use */
 		w->node.frames.skip--;
-	} else if (is_new && op != p->frames_match) {
-		w->node.frames.since++;
+		return 0;
 	}
-	return 0;
+	if (is_new && op != p->frames_match)
+		w->node.frames.since++;
+	return node_no_builtin(w, p, op);
 }
 
 /* A callback of bpf_loop: reads one byte of a description. */
@@ -173,7 +189,7 @@ WALK_FUNC int node_frames(struct user_walk *w, const struct interp_node *p)
 	w->node.frames.previous = 0;
 	w->node.frames.n = w->node.frames.n_all = 0;
 	w->node.frames.left = w->node.frames.skip = w->node.frames.repeat = 0;
-	w->node.frames.since = 0;
+	w->node.frames.since = w->node.frames.is_builtin = 0;
 	bpf_loop(NODE_FRAMES_BYTES, node_frames_byte, &c, 0);
 	return w->node.frames.n && w->node.frames.n == w->node.frames.n_all ? 0 : -1;
 }

@@ -358,12 +358,21 @@ static __always_inline int node_find(struct user_walk *w, const struct interp_no
 	return node_give_up(w) ? NODE_UP : NODE_MORE;
 }
 
-/* Returns the function that the code has as a literal; 0: none. */
-static __always_inline u64 node_literal(struct user_walk *w, const struct interp_node *p, u32 i)
+/* Returns the function that the code has as a literal; 0: none. Where Maglev inlined a builtin, the
+ * literal is a JSFunction. Verified on its own. */
+WALK_FUNC u64 node_literal(struct user_walk *w, const struct interp_node *p, u32 i)
 {
-	const u64 literals = node_deopt_word(w, w->node.deopt, p->deopt_literals);
+	u64 literal;
 
-	return node_word(w, literals, NODE_ARRAY_DATA + (u64)i * 8) ? 0 : w->word & ~(u64)NODE_WEAK;
+	if (!w || !p)
+		return 0;
+	literal = node_deopt_word(w, w->node.deopt, p->deopt_literals);
+	if (node_word(w, literal, NODE_ARRAY_DATA + (u64)i * 8))
+		return 0;
+	literal = w->word & ~(u64)NODE_WEAK;
+	if ((u32)node_type(w, literal) - p->function_type >= p->n_function_types)
+		return literal;
+	return node_word(w, literal, p->function_shared) ? 0 : w->word;
 }
 
 /* Goes from an inlined function, which is the one to add, to where it is called. Returns not 0 if
@@ -419,17 +428,23 @@ static __always_inline int node_next_function(struct user_walk *w, const struct 
 	return node_inlined(w, p, id - 1) ? -1 : 1;
 }
 
+/* The functions of the place are not found: only that of the frame counts. */
+static __always_inline int node_unknown(struct user_walk *w, const struct interp_node *p)
+{
+	if (w->node.is_missing || w->node.work > 2 * NODE_WORK_MAX)
+		return node_put_plain(w, p);
+	return node_give_up(w) ? NODE_UP : NODE_MORE;
+}
+
 /* Adds one function to the place, and puts the place after the outermost one. */
 static __always_inline int node_add(struct user_walk *w, const struct interp_node *p)
 {
 	const int more = node_next_function(w, p);
 
-	if (more < 0 && !w->node.is_missing && w->node.work <= 2 * NODE_WORK_MAX)
-		return node_give_up(w) ? NODE_UP : NODE_MORE;
 	if (more < 0)
-		return node_put_plain(w, p);
+		return node_unknown(w, p);
 	if (node_function(w, p, w->node.function.code))
-		return NODE_UP;
+		return node_unknown(w, p);
 	w->node.function.at = w->node.function.code;
 	w->node.function.check = w->node.check;
 	if (w->node.function.position)

@@ -156,6 +156,8 @@ struct interp_node {
 	 * one that repeats those of another description; before frames_functions those for
 	 * a function. */
 	u8 frames_begin, frames_match, frames_functions, n_frames_ops;
+	u8 frames_builtins; /* the first one for a builtin function */
+	u8 frames_literal; /* a value that is a literal */
 	u8 scope_locals; /* index of the first variable in a ScopeInfo */
 	/* Types of objects. */
 	u16 function_type, shared_type, scope_type, script_type, bytecodes_type, code_type,

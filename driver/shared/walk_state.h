@@ -195,7 +195,7 @@ struct user_walk {
 			u64 begin, previous;
 			u32 op, operand, left; /* the operation; numbers that follow */
 			u32 since, skip, repeat; /* operations, of the previous description */
-			u32 is_previous;
+			u32 is_previous, is_builtin; /* is_builtin: the last function is one */
 			u32 n, n_all; /* functions */
 			s32 bytecode[NODE_INLINED_MAX]; /* offset */
 			u32 function[NODE_INLINED_MAX]; /* index of a literal */

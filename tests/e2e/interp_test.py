@@ -445,6 +445,28 @@ class Node(Stacks):
             with self.subTest(version=version):
                 self.check(runtimes.node(version), i + 5, words=(addon,))
 
+    def test_inlined_builtins(self):
+        """Maglev inlines forEach with the function that it calls: all have frames."""
+        out = os.path.join(e2e.own_dir(self), "out")
+        subprocess.run([e2e.SAKER, "profile", "--off-cpu", "-w", out, "--", runtimes.node(runtimes.NODES[3]),
+                        "--allow-natives-syntax", "--max-opt=2", os.path.join(HERE, "interp/inlined.js")],
+                       check=True, env={**os.environ, **SESSION})
+        text = e2e.run(e2e.SAKER, "-r", out, "-p", "%stack.rows.source\\n",
+                       "evt.type=sample and sample.call=futex and stack.frames contains nap")
+        known = {((callback, line), (builtin, 0), (function, own)): function for callback, line, builtin, function, own in (
+            ("<anonymous>", 11, "forEach", "each", 11), ("<anonymous>", 16, "map", "mapped", 15),
+            ("<anonymous>", 22, "reduce", "reduced", 22))}
+        seen = dict.fromkeys(known.values(), 0)
+        for stack in text.split("\n\n"):
+            rows = [row.split("\t") for row in stack.strip().splitlines()]
+            frames = tuple((short(r[1]), int(r[6] or 0)) for r in rows if r[0] == "s")
+            if frames[:2] != (self.builtin, ("nap", 7)) or frames[2] == ("called", 26):
+                continue # tables of its files were not there yet, or nothing is inlined
+            self.assertIn(frames[2:5], known)
+            seen[known[frames[2:5]]] += 1
+        for function, n in seen.items():
+            self.assertGreater(n, 50, function)
+
     def test_modes(self):
         """Only the interpreter, only baseline code, only optimized code."""
         for i, mode in enumerate(("--jitless", "--always-sparkplug", "--always-turbofan")):

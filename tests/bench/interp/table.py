@@ -40,6 +40,7 @@ from profile_test import SESSION
 
 FUNCTIONS = 29
 SECONDS = 2
+NEAR = 100 # stacks among which the next one is searched: few have no sample
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 SLEEPS = "clock_nanosleep, nanosleep, select, pselect6"
 SCRIPTS = {"Python": ("py", SLEEPS), "Lua": ("lua", "clone, clone3, vfork"), "Perl": ("pl", SLEEPS),
@@ -88,17 +89,22 @@ def here():
             yield "Node.js", version, "", ""
 
 
-def same(got, expected, by_caller):
+def is_line(own, seen, language):
+    """Functions of Node.js itself may have no line: see the limits in docs/interpreters.md."""
+    return seen == own or (language == "Node.js" and not seen)
+
+
+def same(got, expected, language):
     """How many stacks have the same lines in the same order, and how many of these the same names. Each stack
-    that was seen is searched behind the one before. by_caller: a function keeps the first name that a caller had
-    for it."""
+    that was seen is searched behind the one before. A function of Lua keeps the first name that a caller had for it."""
     lines = names = at = 0
     known = {(name, line) for stack in expected for name, line in stack}
     for stack in got:
-        for i in range(at, len(expected)):
-            if [line for _, line in expected[i]] == [line for _, line in stack]:
+        for i in range(at, min(at + NEAR, len(expected))):
+            own = expected[i]
+            if len(own) == len(stack) and all(is_line(a[1], b[1], language) for a, b in zip(own, stack)):
                 lines, at = lines + 1, i + 1
-                names += set(stack) <= known if by_caller else expected[i] == stack
+                names += set(stack) <= known if language == "Lua" else [n for n, _ in own] == [n for n, _ in stack]
                 break
     return lines, names
 
@@ -130,7 +136,7 @@ def agreement(language, version, program, root):
             judge.classes = interp_java_test.classes(judge, "interp/Stacks.java")
             judge.library = interp_java_test.library(judge, judge.classes)
         expected, got = sampled(judge, language, version, program, root)
-        return len(got), *same(got, expected, language == "Lua")
+        return len(got), *same(got, expected, language)
     finally:
         judge.doCleanups()
 

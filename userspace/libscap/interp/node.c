@@ -61,17 +61,21 @@ static const struct row {
 /* TranslationOpcode of V8 13.6: the numbers of operands. */
 static const uint8_t frames_operands[] = {
 	6, 4, 3, 3, /* of functions */
-	2, 1, 3, 4, 3, 3, 2, 1, 0, 0, 3, 3, /* begin a description */
+	2, 1, 3, 4, 3, 3, 3, 1, 0, 0, 3, 3, /* begin a description */
 	1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
 	1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 2, 1, /* repeats those of another one */
 };
 #define FRAMES_FUNCTIONS 4
+#define FRAMES_BUILTINS 2
 #define FRAMES_BEGIN 14
+#define FRAMES_LITERAL 38
 
 static void set_frames(struct interp_node *n)
 {
 	n->frames_functions = FRAMES_FUNCTIONS;
+	n->frames_builtins = FRAMES_BUILTINS;
 	n->frames_begin = FRAMES_BEGIN;
+	n->frames_literal = FRAMES_LITERAL;
 	n->n_frames_ops = sizeof(frames_operands);
 	n->frames_match = sizeof(frames_operands) - 1;
 	memcpy(n->frames_operands, frames_operands, sizeof(frames_operands));

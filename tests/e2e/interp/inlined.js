@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waits below builtins that the compiler has inlined, with what they call back. To be run with
+// --allow-natives-syntax.
+const cell = new Int32Array(new SharedArrayBuffer(4));
+
+function nap() {
+  Atomics.wait(cell, 0, 0, 5);
+}
+
+function each(n) {
+  [n].forEach((k) => { nap(k); });
+}
+
+function mapped(n) {
+  return [n].map((k) => {
+    nap(k);
+    return k;
+  });
+}
+
+function reduced(n) {
+  return [1, n].reduce((_, k) => nap(k));
+}
+
+function called(n) {
+  nap.call(null, n);
+}
+
+%NeverOptimizeFunction(nap);
+for (let i = 0; i < 200; i++) called(i); // until the tables of the program are there
+for (const f of [each, mapped, reduced, called]) {
+  %PrepareFunctionForOptimization(f);
+  for (let i = 0; i < 20; i++) f(i);
+  %OptimizeMaglevOnNextCall(f);
+  for (let i = 0; i < 40; i++) f(i);
+}
