@@ -105,7 +105,7 @@ void conn_link(struct sinsp_conn *c);
 void conn_unlink(struct sinsp_conn *c);
 void conn_touch(struct sinsp_conn *c);
 
-/* Counts memory that was freed. */
+/* Counts memory that was freed (negative: used, without evicting others). */
 static inline void conn_release(struct sinsp_conn *c, int64_t bytes)
 {
 	c->used -= (uint64_t)bytes;

@@ -253,6 +253,7 @@ void conn_feed(struct sinsp_conn *c, int out, const uint8_t *p, size_t captured,
 		feed_gap(c, from, missing);
 	if (!s->n && s->cap > 1024)
 		conn_drop_buffer(c, s);
+	conn_use(c, 0); /* texts are counted where they are set, and evict here */
 }
 
 /* ---- what protocols call ---- */
@@ -298,6 +299,7 @@ static struct request *new_request(struct sinsp_conn *c, enum req_from from)
 		return NULL;
 	}
 	conn_use(c, sizeof(*r));
+	r->conn = c;
 	r->begin_ns = c->streams[from].begin_ns;
 	r->sent_ns = c->now.end_ns;
 	r->proto = c->proto ? c->proto->name : NULL;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conn.h"
+
 static const uint16_t limits[REQ_TEXT_MAX] = {
 	[REQ_METHOD] = 64,      [REQ_RESOURCE] = 1024, [REQ_STATEMENT] = 4096, [REQ_ERROR] = 64,
 	[REQ_ERROR_TEXT] = 256, [REQ_TRACE_ID] = 64,   [REQ_SPAN_ID] = 32,
@@ -14,6 +16,7 @@ static const uint16_t limits[REQ_TEXT_MAX] = {
 static void add(struct request *r, enum req_text which, size_t old, const void *p, size_t n)
 {
 	const size_t dropped = r->texts[which] && !old ? strlen(r->texts[which]) : 0;
+	int64_t grown;
 	char *text;
 
 	if (old + n > limits[which])
@@ -21,8 +24,9 @@ static void add(struct request *r, enum req_text which, size_t old, const void *
 	text = realloc(r->texts[which], old + n + 1);
 	if (!text)
 		return;
-	r->texts_sz += (uint32_t)n + (r->texts[which] ? 0 : 1);
-	r->texts_sz -= (uint32_t)dropped;
+	grown = (int64_t)n + (r->texts[which] ? 0 : 1) - (int64_t)dropped;
+	r->texts_sz = (uint32_t)(r->texts_sz + grown);
+	conn_release(r->conn, -grown);
 	memcpy(text + old, p, n);
 	text[old + n] = 0;
 	r->texts[which] = text;

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct sinsp_conn;
+
 enum req_kind {
 	REQ_KIND_REQUEST = 0,
 	REQ_KIND_ONEWAY = 1, /* a message without a response */
@@ -33,6 +35,7 @@ enum req_end {
 
 struct request {
 	struct request *next, *prev; /* open requests of the connection */
+	struct sinsp_conn *conn;
 	const char *proto; /* name of the protocol */
 	uint64_t id; /* of protocols whose responses have one */
 	uint64_t stream; /* request.stream */
@@ -48,7 +51,7 @@ struct request {
 	uint8_t truncated; /* a part that it was read from was cut, or lost */
 	uint8_t ends_with; /* enum req_from + 1: it ends with the message; 0: not yet */
 	uint8_t mark; /* for the protocol */
-	uint32_t texts_sz;
+	uint32_t texts_sz; /* bytes of the texts, which count as memory of the connection */
 };
 
 /* Sets a text, up to its limit. Keeps the old one without memory. */

@@ -22,7 +22,7 @@ void req_drop(struct sinsp_conn *c, struct request *r)
 			c->streams[i].message = NULL;
 	for (int i = 0; i < REQ_TEXT_MAX; i++)
 		free(r->texts[i]);
-	conn_release(c, sizeof(*r));
+	conn_release(c, (int64_t)sizeof(*r) + r->texts_sz);
 	sinsp_slab_put(&c->rs->requests, r);
 }
 

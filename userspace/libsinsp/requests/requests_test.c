@@ -9,7 +9,9 @@
 
 #include <cmocka.h>
 
+#include "requests.h"
 #include "requests_test.h"
+#include "state/inspector.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #define N_TALKS 1000 /* slower */
@@ -155,6 +157,54 @@ static void play(uint32_t seed)
 		NULL);
 }
 
+/* Adds a connection with queries of 4 KB, which are not answered. */
+static void talk_queries(struct talk *t, int64_t fd, int n_calls)
+{
+	enum { QUERY_SZ = 4101, N_QUERIES = 15 };
+	static char queries[N_QUERIES * QUERY_SZ];
+	uint8_t tuple[13];
+
+	for (int i = 0; i < N_QUERIES; i++) {
+		char *q = queries + i * QUERY_SZ;
+
+		memset(q, 'a', QUERY_SZ - 1);
+		memcpy(q, "Q\0\0\x10\x04select ", 12);
+	}
+	talk_tuple(tuple, 5432);
+	tuple[5] = (uint8_t)fd;
+	CALL(t, EVT_ACCEPT4_X, 2, fd, tuple, sizeof(tuple));
+	for (int i = 0; i < n_calls; i++)
+		CALL(t, EVT_READ_X, 4, I(sizeof(queries)), queries, sizeof(queries), fd, I(65536));
+}
+
+/* Open requests with long texts are evicted with their connections. */
+static void texts_count_for_the_limit(void **state)
+{
+	const struct sinsp_opts opts = {.sz = sizeof(opts), .derive = SINSP_DERIVE_REQUESTS};
+	struct talk t = {.f = scap_fake_new(), .o = {.port = 5432, .old = 1}, .now = 1000000};
+	struct sinsp_requests_stats st = {0};
+	struct sinsp_evt evt;
+	uint64_t most = 0;
+	struct scap *src;
+	struct sinsp *s;
+
+	(void)state;
+	talk_open(&t);
+	for (int fd = 10; fd < 17; fd++)
+		talk_queries(&t, fd, 200);
+	assert_int_equal(scap_fake_open(&src, t.f), 0);
+	assert_int_equal(sinsp_open(&s, src, &opts), 0);
+	while (sinsp_next(s, &evt, 0) == 1) {
+		sinsp_requests_get_stats(s->requests, &st);
+		most = st.memory > most ? st.memory : most;
+	}
+	assert_true(most > 32 << 20 && most <= 64 << 20);
+	assert_true(st.n_evicted_conns > 0 && st.n_evicted_requests > 0);
+	assert_int_equal(st.n_conns, 0);
+	assert_int_equal(st.memory, 0);
+	sinsp_close(s);
+}
+
 static void test_mutated(void **state)
 {
 	(void)state;
@@ -164,7 +214,8 @@ static void test_mutated(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {cmocka_unit_test(test_mutated)};
+	static const struct CMUnitTest tests[] = {cmocka_unit_test(test_mutated),
+						  cmocka_unit_test(texts_count_for_the_limit)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
