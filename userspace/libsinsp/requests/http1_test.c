@@ -168,6 +168,31 @@ static void traces_have_identifiers(void **state)
 	}
 }
 
+static void check_no_trace(const struct sinsp_evt *evt)
+{
+	assert_string_equal(talk_text(evt, REQUEST_P_TRACE_ID), "-");
+}
+
+static void long_numbers_are_no_identifiers(void **state)
+{
+	static const char *const headers[] = {
+		"b3: 00af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
+		"b3: 0af7651916cd43dd8448eb211c80319c-0b7ad6b7169203331",
+		"X-B3-TraceId: 00af7651916cd43dd8448eb211c80319c",
+		"traceparent: 00-0af7651916cd43dd8448eb211c80319c0b7ad6b7169203331-01-01"};
+	const struct talk_opts o = {.port = 80};
+	char text[300], got[1000];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+		const struct say said[] = {{'c', text, 0}, {0}};
+
+		snprintf(text, sizeof(text), "GET / HTTP/1.1\r\n%s\r\n\r\n", headers[i]);
+		talk_requests(got, sizeof(got), said, &o, check_no_trace);
+		assert_true(*got);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +206,7 @@ int main(void)
 		cmocka_unit_test(bytes_that_were_not_captured_count),
 		cmocka_unit_test(the_middle_of_a_connection_is_recognised),
 		cmocka_unit_test(traces_have_identifiers),
+		cmocka_unit_test(long_numbers_are_no_identifiers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

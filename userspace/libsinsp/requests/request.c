@@ -32,11 +32,15 @@ static void add(struct request *r, enum req_text which, size_t old, const void *
 	r->texts[which] = text;
 }
 
+/* Returns the length of the text in the bytes, up to its limit. */
+static size_t length(enum req_text which, const void *p, size_t n)
+{
+	return strnlen(p, n < limits[which] ? n : limits[which]);
+}
+
 void req_set_text(struct request *r, enum req_text which, const void *p, size_t n)
 {
-	const char *nul = memchr(p, 0, n);
-
-	add(r, which, 0, p, nul ? (size_t)(nul - (const char *)p) : n);
+	add(r, which, 0, p, length(which, p, n));
 }
 
 void req_set_string(struct request *r, enum req_text which, const char *text)
@@ -53,7 +57,5 @@ void req_set_upper(struct request *r, enum req_text which, const void *p, size_t
 
 void req_add_text(struct request *r, enum req_text which, const void *p, size_t n)
 {
-	const char *nul = memchr(p, 0, n);
-
-	add(r, which, strlen(req_text(r, which)), p, nul ? (size_t)(nul - (const char *)p) : n);
+	add(r, which, strlen(req_text(r, which)), p, length(which, p, n));
 }

@@ -5,11 +5,14 @@
 #include <string.h>
 #include <strings.h>
 
+enum { ID_MAX = 32 };
+
+/* Returns how many of the first bytes are digits, up to one more than an identifier has. */
 static size_t hex_len(const char *p, size_t n)
 {
 	size_t i = 0;
 
-	while (i < n && isxdigit((unsigned char)p[i]))
+	while (i < n && i <= ID_MAX && isxdigit((unsigned char)p[i]))
 		i++;
 	return i;
 }
@@ -30,7 +33,7 @@ static void read_pair(struct request *r, const char *p, size_t n, char sep)
 	const size_t trace = hex_len(p, n);
 	size_t at = trace, span;
 
-	if (!trace || trace > 32 || at >= n)
+	if (!trace || trace > ID_MAX || at >= n)
 		return;
 	if (p[at] == sep)
 		at++;
@@ -47,7 +50,7 @@ static void read_pair(struct request *r, const char *p, size_t n, char sep)
 
 static void read_id(struct request *r, enum req_text which, const char *p, size_t n)
 {
-	if (n && n <= 32 && hex_len(p, n) == n)
+	if (n && n <= ID_MAX && hex_len(p, n) == n)
 		req_set_text(r, which, p, n);
 }
 
