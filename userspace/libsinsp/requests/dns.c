@@ -40,6 +40,7 @@ enum {
 	MARK_TRANSFER = 2, /* several messages answer it */
 	MARK_SOA = 4, /* the record that begins a transfer, and ends it, was seen */
 	MARK_OPEN = 8, /* the end of the transfer cannot be seen */
+	MARK_COUNTED = 16, /* the statement has the number of answers */
 };
 
 struct message {
@@ -278,16 +279,18 @@ static int take_query(struct sinsp_conn *c, struct message *m)
 	return 1;
 }
 
-/* Returns the request that the response answers. Some errors come without the question. */
+/* Returns the request that the response answers. Some errors come without the question, and that of
+ * others may be cut. */
 static struct request *answered(struct sinsp_conn *c, const struct message *m)
 {
 	struct request *r, *found = m->behind ? req_find(c, question_id(c, m)) : NULL;
+	const int by_number = !m->n_questions || (!m->behind && !m->whole);
 	struct request *unseen = NULL;
 
 	for (r = req_first(c); r && !found; r = req_next(r)) {
 		if (!unseen && r->mark & MARK_UNSEEN)
 			unseen = r;
-		if (!m->n_questions && !(r->mark & MARK_UNSEEN) && r->id >> 48 == m->id)
+		if (by_number && !(r->mark & MARK_UNSEEN) && r->id >> 48 == m->id)
 			found = r;
 	}
 	if (found || !unseen || !m->behind)
@@ -316,6 +319,16 @@ static int read_rcode(const struct message *m)
 	return (int)(m->flags & 15);
 }
 
+static void add_count(struct request *r, const struct message *m)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), ", answers=%u%s", m->n_answers,
+		 m->flags & F_TRUNCATED ? ", truncated" : "");
+	req_add_text(r, REQ_STATEMENT, text, strlen(text));
+	r->mark |= MARK_COUNTED;
+}
+
 static void set_result(struct request *r, const struct message *m)
 {
 	const int rcode = read_rcode(m);
@@ -323,9 +336,8 @@ static void set_result(struct request *r, const struct message *m)
 
 	if (*req_text(r, REQ_ERROR))
 		req_set_string(r, REQ_ERROR, "");
-	snprintf(text, sizeof(text), ", answers=%u%s", m->n_answers,
-		 m->flags & F_TRUNCATED ? ", truncated" : "");
-	req_add_text(r, REQ_STATEMENT, text, strlen(text));
+	if (!(r->mark & MARK_COUNTED))
+		add_count(r, m);
 	if (rcode < 0) {
 		r->truncated = 1;
 		return;

@@ -167,6 +167,51 @@ static void over_tcp(void **state)
 		   "dns AAAA www.Test 0 28/28\ndns A www.Test 0 28/44\ndns AXFR a 0 21/111\n");
 }
 
+static void transfer_has_one_count(const struct sinsp_evt *evt)
+{
+	assert_string_equal(talk_text(evt, REQUEST_P_STATEMENT), "AXFR a, answers=1");
+}
+
+/* The upper bits of the code are behind what was captured of each message. */
+static void a_transfer_may_have_an_unknown_code(void **state)
+{
+#define PART                                                                                       \
+	SAY('s', "\0\x23" HEADER("\3", "\x81\x80", "\1\0\0\0\1") "\1a\0"                           \
+								 "\0\xfc\0\1" RECORD("\0\6"))
+	static const struct say said[] = {SAY('c', "\0\x13" QUERY("\3", "\1a\0"
+									"\0\xfc")),
+					  PART,
+					  PART,
+					  PART,
+					  {0}};
+	char got[200];
+
+	(void)state;
+	talk_requests(got, sizeof(got), said, &(struct talk_opts){.port = 53, .snaplen = 30},
+		      transfer_has_one_count);
+	assert_string_equal(got, "dns AXFR a - 21/111 cut\n");
+#undef PART
+}
+
+/* A response of which the question was not captured is found by its number. */
+static void a_question_may_be_cut(void **state)
+{
+	static const char a[] = "\0\x1a" QUERY("\1", WWW A),
+			  aaaa[] = "\0\x1a" QUERY("\2", WWW AAAA);
+	static const struct say said[] = {{'c', a, 14, 0},
+					  {'c', a + 14, 14, 0},
+					  {'c', aaaa, 14, 0},
+					  {'c', aaaa + 14, 14, 0},
+					  SAY('s', "\0\x1a" NO_ANSWER("\2", "\x81\x83", WWW AAAA)),
+					  {0}};
+	char got[200];
+
+	(void)state;
+	talk_requests(got, sizeof(got), said, &(struct talk_opts){.port = 53, .snaplen = 20}, NULL);
+	assert_string_equal(
+		got, "dns AAAA www.Test 3 28/28 NXDOMAIN\ndns A www.Test - 28/0 unanswered\n");
+}
+
 /* ---- messages of sendmmsg and recvmmsg, of which the first is captured ---- */
 
 static void connect_client(struct talk *t)
@@ -272,6 +317,8 @@ int main(void)
 		cmocka_unit_test(codes_of_edns),
 		cmocka_unit_test(errors_without_a_question),
 		cmocka_unit_test(over_tcp),
+		cmocka_unit_test(a_transfer_may_have_an_unknown_code),
+		cmocka_unit_test(a_question_may_be_cut),
 		cmocka_unit_test(resolver_sends_two_questions_at_once),
 		cmocka_unit_test(answers_that_were_not_captured),
 		cmocka_unit_test(server_receives_several_at_once),
