@@ -18,6 +18,8 @@ enum {
 	T_PARAMS = 4,
 	T_STDOUT = 6,
 	T_STDERR = 7,
+	T_VALUES = 10,
+	T_UNKNOWN = 11,
 	T_MAX = 11,
 	N_READERS = 8, /* requests of a connection whose parameters and headers are read */
 	NAME_KEPT = 24,
@@ -251,6 +253,15 @@ static void take_end(struct request *r, uint8_t reason)
 
 /* ---- records ---- */
 
+/* Returns whether a record of the type comes from this end. */
+static int is_from(enum req_from from, uint8_t type)
+{
+	const unsigned int servers =
+		1u << T_END | 1u << T_STDOUT | 1u << T_STDERR | 1u << T_VALUES | 1u << T_UNKNOWN;
+
+	return (from == REQ_SERVER) == (servers >> type & 1);
+}
+
 /* Skips the rest of the record. */
 static void skip_record(struct sinsp_conn *c, struct fastcgi *st, enum req_from from)
 {
@@ -277,6 +288,8 @@ static int parse_header(struct sinsp_conn *c, struct fastcgi *st, enum req_from 
 	id = wire_be16(p + 2);
 	if (!is_header(p) || (flags & REQ_F_SEARCH && p[1] != T_BEGIN && !req_find(c, id)))
 		return REQ_LOST;
+	if (!is_from(from, p[1])) /* of no request */
+		id = 0;
 	st->records[from].id = id;
 	st->records[from].type = p[1];
 	st->records[from].left = wire_be16(p + 4);

@@ -96,6 +96,20 @@ static void large_bodies_need_no_bytes(void **state)
 	assert_string_equal(got, "fastcgi - /a?b 200 41/9024 cut\nfastcgi - - 200 16/26\n");
 }
 
+/* Records that only the other end sends are of no request. */
+static void each_end_has_its_records(void **state)
+{
+	static const struct say said[] = {
+		SAY('c', BEGIN("\1") RECORD("\4", "\1", "\x13", "\0") GET),
+		SAY('s', RECORD("\4", "\1", "\x11", "\0") URI RECORD("\5", "\1", "\3", "\0") "abc"),
+		SAY('c', RECORD("\6", "\1", "\x0f", "\0") "Status: 500\r\n\r\n" END("\1", "\0")),
+		SAY('s', RECORD("\6", "\1", "\2", "\0") "\r\n" END("\1", "\0")),
+		{0}};
+
+	(void)state;
+	talk_check(said, 9000, "fastcgi GET - 200 43/26\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -103,6 +117,7 @@ int main(void)
 		cmocka_unit_test(script_and_errors),
 		cmocka_unit_test(requests_alternate),
 		cmocka_unit_test(large_bodies_need_no_bytes),
+		cmocka_unit_test(each_end_has_its_records),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
