@@ -162,8 +162,9 @@ static int publish(struct sinsp_conn *c, const struct line *l, size_t len)
 	return (int)len;
 }
 
-/* Returns whether the server will answer each line: unless the object says "verbose": false. */
-static uint8_t is_verbose(const uint8_t *p, size_t n)
+/* Returns whether the server will answer each line: unless the object says "verbose": false, as all
+ * usual clients do; so a @cut object in which it was not seen counts as one that does. */
+static uint8_t is_verbose(const uint8_t *p, size_t n, int cut)
 {
 	static const char name[] = "\"verbose\"";
 	const size_t sz = sizeof(name) - 1;
@@ -172,7 +173,7 @@ static uint8_t is_verbose(const uint8_t *p, size_t n)
 	while (i + sz <= n && memcmp(p + i, name, sz) != 0)
 		i++;
 	if (i + sz > n)
-		return 1;
+		return !cut;
 	for (i += sz; i < n && (p[i] == ' ' || p[i] == ':'); i++)
 		;
 	return i < n && p[i] == 't';
@@ -183,7 +184,7 @@ static void connect(struct sinsp_conn *c, const struct line *l, const uint8_t *p
 {
 	struct nats *st = req_state(c);
 
-	st->verbose = is_verbose(p, n);
+	st->verbose = is_verbose(p, n, st->in_line[REQ_CLIENT]);
 	begin(c, l, 0);
 }
 

@@ -74,12 +74,30 @@ static void large_payloads_need_no_bytes(void **state)
 	assert_string_equal(got, "nats oneway PUB a - 9014/0\nnats oneway PUB b - 11/0\n");
 }
 
+/* What a long CONNECT says may be behind its kept bytes: then no line waits for an answer. */
+static void a_long_connect_is_cut(void **state)
+{
+	static char connect[5000];
+	static const char end[] = "\",\"verbose\":false}\r\nPUB a 2\r\nhi\r\n";
+	const struct say said[] = {{'c', connect, sizeof(connect), 0}, {0}};
+	char got[200];
+
+	(void)state;
+	memset(connect, 'x', sizeof(connect));
+	memcpy(connect, "CONNECT {\"jwt\":\"", 16);
+	memcpy(connect + sizeof(connect) - (sizeof(end) - 1), end, sizeof(end) - 1);
+	talk_requests(got, sizeof(got), said, &(struct talk_opts){.port = 4222, .cut = 4200}, NULL);
+	assert_non_null(strstr(got, "nats oneway CONNECT"));
+	assert_non_null(strstr(got, "nats oneway PUB a - 13/0\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(messages_are_one_way),
 		cmocka_unit_test(requests_have_replies),
 		cmocka_unit_test(large_payloads_need_no_bytes),
+		cmocka_unit_test(a_long_connect_is_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
