@@ -366,15 +366,18 @@ static void set_error(struct request *r, int32_t code)
 										    : text);
 }
 
-/* Goes to the first partition. Returns 0 if there is none. */
-static int to_partition(struct reader *f, uint32_t number, uint32_t version)
+/* Goes to the first partition. Returns 0 if there is none: @code is the error of the session, of
+ * which the response has no more. */
+static int to_partition(struct reader *f, uint32_t number, uint32_t version, int32_t *code)
 {
 	size_t ignored;
 
 	if (number == FETCH && version >= 1)
 		take32(f);
-	if (number == FETCH && version >= 7)
-		take(f, 6); /* an error of the session, and its number */
+	if (number == FETCH && version >= 7) {
+		*code = take16(f);
+		take32(f); /* number of the session */
+	}
 	if (take_count(f) < 1 || !take_string(f, &ignored) || take_count(f) < 1)
 		return 0;
 	take32(f);
@@ -385,7 +388,7 @@ static void read_error(struct request *r, struct reader *f)
 {
 	const uint32_t number = (uint32_t)(r->id >> 40), version = r->id >> 32 & 0xff;
 	const struct api *a = api_of(number);
-	int32_t code;
+	int32_t code = 0;
 
 	if (!a || !a->error || version > a->known)
 		return;
@@ -393,7 +396,9 @@ static void read_error(struct request *r, struct reader *f)
 	skip_tagged(f);
 	if (a->error == E_THROTTLED && version >= a->throttled)
 		take32(f);
-	if (a->error == E_PARTITION && !to_partition(f, number, version)) {
+	if (a->error == E_PARTITION && !to_partition(f, number, version, &code)) {
+		if (code)
+			set_error(r, code);
 		r->truncated |= f->is_short;
 		return;
 	}

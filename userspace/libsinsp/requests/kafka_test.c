@@ -78,6 +78,20 @@ static void large_messages_need_no_bytes(void **state)
 	assert_string_equal(got, "kafka Produce top 0 9004/9004\nkafka Heartbeat - 0 16/10\n");
 }
 
+/* A session that the server does not know: the response has no topic. */
+static void sessions_have_errors(void **state)
+{
+	static const struct say said[] = {
+		SAY('c',
+		    REQUEST("\x2e", "\1", "\7", "\1") "\xff\xff\xff\xff\0\0\0\1\0\0\0\1\0\0\0\1\0"
+						      "\0\0\0\5\0\0\0\1\0\0\0\1\0\3top"),
+		SAY('s', RESPONSE("\x12", "\1") "\0\0\0\0\0\x46\0\0\0\0\0\0\0\0"),
+		{0}};
+
+	(void)state;
+	talk_check(said, 9092, "kafka Fetch top 70 50/22 70\n");
+}
+
 /* Each response searches the open requests: the oldest of too many are evicted. */
 static void too_many_are_evicted(void **state)
 {
@@ -112,6 +126,7 @@ int main(void)
 		cmocka_unit_test(requests_end),
 		cmocka_unit_test(layouts_that_are_not_known),
 		cmocka_unit_test(large_messages_need_no_bytes),
+		cmocka_unit_test(sessions_have_errors),
 		cmocka_unit_test(too_many_are_evicted),
 	};
 
