@@ -104,18 +104,17 @@ static void end_doubtful(struct sinsp_conn *c, struct http2 *h, const struct req
 }
 
 /* Adds the request for a response that was seen before it, as another thread of the client reads.
- */
+ * If that is never seen, it is as long as the response. */
 static struct request *begin_early(struct sinsp_conn *c, struct http2 *h, uint32_t stream)
 {
-	struct request *r = req_message(c, REQ_CLIENT);
-	const uint64_t message = r ? r->id : 0;
+	struct request *r;
 
 	if (!h->whole || stream % 2 == 0 || stream <= h->sides[REQ_CLIENT].last)
 		return NULL;
-	r = req_begin(c); /* may end another */
-	req_continue(c, message ? req_find(c, message) : NULL);
+	r = req_push(c);
 	if (!r)
 		return NULL;
+	r->kind = REQ_KIND_REQUEST;
 	r->id = stream;
 	r->mark = MARK_EARLY;
 	r->truncated = 1;

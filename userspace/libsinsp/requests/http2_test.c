@@ -268,6 +268,30 @@ static void a_response_may_be_seen_first(void **state)
 	check(&m, "http2 GET /a 503 15/26 503\nhttp2 PUT /b 200 31/10\n");
 }
 
+static void check_is_short(const struct sinsp_evt *evt)
+{
+	assert_true(talk_number(evt, REQUEST_P_LATENCY) <= 1000);
+}
+
+/* The request of a response that was seen first may never be seen: what was is the response. */
+static void an_early_response_may_stay_alone(void **state)
+{
+	struct made m;
+	char got[500];
+
+	(void)state;
+	preface(&m);
+	say(&m, 's');
+	frame(&m, HTTP2_SETTINGS, 0, 0, "", 0);
+	say(&m, 's');
+	words(&m, HTTP2_PING, 0, 1, 2, 2);
+	say(&m, 's');
+	headers(&m, WHOLE, 1, ":status=200\n");
+	talk_requests(got, sizeof(got), m.said, &(struct talk_opts){.port = 9}, check_is_short);
+	assert_string_equal(got, "http2 - - 200 0/10 cut\n");
+	unmake(&m);
+}
+
 static void http1_is_upgraded(void **state)
 {
 	struct made m;
@@ -495,6 +519,7 @@ int main(void)
 		cmocka_unit_test(resets_and_goaway_have_names),
 		cmocka_unit_test(promised_responses_are_oneway),
 		cmocka_unit_test(a_response_may_be_seen_first),
+		cmocka_unit_test(an_early_response_may_stay_alone),
 		cmocka_unit_test(http1_is_upgraded),
 		cmocka_unit_test(calls_end_with_trailers),
 		cmocka_unit_test(the_middle_of_a_connection_is_recognised),
