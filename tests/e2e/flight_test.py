@@ -182,6 +182,14 @@ class Live(unittest.TestCase):
         (path,) = glob.glob(folder + "/*.scap")
         self.assertIn("cat\n", e2e.run(e2e.SAKER, "-r", path, "-p", "%proc.name", "fd.name=/etc/hostname"))
 
+    def test_folder_of_another_user(self):
+        """saker drops most privileges before it creates a file."""
+        folder = e2e.own_dir(self)
+        os.chown(folder, 65534, 65534)
+        _, paths = record(folder, "--flight-recorder", "5", "--trigger", "evt.type=openat and fd.name=/etc/hostname",
+                          "--", "cat", "/etc/hostname")
+        self.assertEqual(len(paths), 1)
+
     def signal_gives_file(self, p, folder):
         p.send_signal(signal.SIGUSR1)
         return glob.glob(folder + "/*.scap")

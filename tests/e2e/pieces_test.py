@@ -131,6 +131,14 @@ class PiecesTest(unittest.TestCase):
         self.assertEqual(sorted(made), sorted(gone))
         self.assertEqual(len(made), 50)
 
+    def test_folder_of_another_user(self):
+        """saker drops most privileges before it creates the second file."""
+        folder = self.path("foreign")
+        os.mkdir(folder, 0o700)
+        os.chown(folder, 65534, 65534)
+        e2e.run(e2e.SAKER, "-w", folder + "/x.scap", "-e", "100", "--", "sh", "-c", "for i in 1 2 3 4 5; do cat /etc/hostname; done")
+        self.assertGreater(len(glob.glob(folder + "/x.scap*")), 2)
+
     def test_containers_are_told_in_each(self):
         json = b'{"container":{"id":"0123456789ab","name":"web-1","type":0,"image":"i"}}\0'
         state = e2e.read_bytes(self.whole)

@@ -68,7 +68,8 @@ static int open_all(struct capture *c)
 	if (!err && c->live && c->o->profile.on && c->dispatch.chisels)
 		err = sinsp_symbols_begin(c->inspectors[0]);
 	if (!err && c->live)
-		privileges_drop(c->o->sample.period_ns || c->o->sample.on.n);
+		privileges_drop(c->o->sample.period_ns || c->o->sample.on.n,
+				c->o->flight.span_ns || pieces_wanted(c->o));
 	return err;
 }
 

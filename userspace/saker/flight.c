@@ -460,7 +460,8 @@ static int open_file(struct flight *f, uint64_t ts_ns, const char *what)
 		.provenance = f->provenance,
 		.log = say_log,
 	};
-	struct part *p = part_before(f, ts_ns - f->o->flight.span_ns);
+	const uint64_t span = f->o->flight.span_ns, from_ns = ts_ns > span ? ts_ns - span : 0;
+	struct part *p = part_before(f, from_ns);
 
 	free(f->path);
 	free(f->what);
@@ -468,11 +469,9 @@ static int open_file(struct flight *f, uint64_t ts_ns, const char *what)
 	f->what = strdup(what);
 	if (!f->path || !f->what)
 		return -ENOMEM;
-	f->from_ns = ts_ns - f->o->flight.span_ns;
-	if (f->from_ns < p->begin_ns)
-		f->from_ns = p->begin_ns;
+	f->from_ns = from_ns > p->begin_ns ? from_ns : p->begin_ns;
 	f->trigger_ns = ts_ns;
-	f->until_ns = ts_ns + f->o->flight.span_ns;
+	f->until_ns = ts_ns + span;
 	f->n_events = f->n_merged = f->last_ns = 0;
 	f->guard = (struct file_guard){0};
 	f->place = (struct place){.part = p};

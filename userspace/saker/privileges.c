@@ -14,6 +14,7 @@
 #define KEPT_FOR_LINES                                                                             \
 	(1ull << CAP_SETUID | 1ull << CAP_SETGID) /* the process that reads them runs as nobody */
 #define KEPT_FOR_NAMES (1ull << CAP_SYSLOG | 1ull << CAP_CHECKPOINT_RESTORE | KEPT_FOR_LINES)
+#define KEPT_FOR_FILES (1ull << CAP_DAC_OVERRIDE)
 #define KEPT (KEPT_FOR_BPF | KEPT_FOR_PROC | 1ull << CAP_KILL)
 
 struct capability_sets {
@@ -65,12 +66,12 @@ static void keep(uint64_t capabilities)
 	syscall(SYS_capset, &h, sets.half);
 }
 
-void privileges_drop(int names_stacks)
+void privileges_drop(int names_stacks, int creates_files)
 {
-	keep(names_stacks ? KEPT | KEPT_FOR_NAMES : KEPT);
+	keep(KEPT | (names_stacks ? KEPT_FOR_NAMES : 0) | (creates_files ? KEPT_FOR_FILES : 0));
 }
 
 void privileges_drop_to_query(void)
 {
-	keep(1ull << CAP_DAC_OVERRIDE);
+	keep(KEPT_FOR_FILES);
 }

@@ -9,10 +9,10 @@ int privileges_can_capture(void);
 
 /*
  * Drops capabilities once everything is open: keeps those for reading the rings and /proc and for
- * signalling the command, and, if stacks are named, those for reading names. A capability that
- * cannot be dropped is kept silently.
+ * signalling the command, if stacks are named those for reading names, and if files are created
+ * later that for folders of other users. A capability that cannot be dropped is kept silently.
  */
-void privileges_drop(int names_stacks);
+void privileges_drop(int names_stacks, int creates_files);
 
 /* In the thread that queries container engines: keeps only what connecting to a user's socket
  * needs. */
