@@ -60,6 +60,10 @@ class Replay(unittest.TestCase):
     def trigger(self, *turns):
         return " or ".join(f"evt.rawtime={self.turns[turn]}" for turn in turns)
 
+    def span_of(self, *turns):
+        """The time to record, in ns, with which triggers of these turns prolong one file."""
+        return max(self.turns[b] - self.turns[a] for a, b in zip(turns, turns[1:])) + 10000000
+
     def check_file(self, path, begin_ns, end_ns):
         """The file has what the whole capture has between two times, and is sound."""
         self.assertIn("sound", e2e.run(e2e.SAKER, "-r", path, "--verify"))
@@ -93,10 +97,30 @@ class Replay(unittest.TestCase):
 
     def test_triggers_merge(self):
         """A trigger while a file is written prolongs it."""
-        said, (path,) = record(e2e.own_dir(self), "-r", self.capture, "--flight-recorder", "0.25",
+        span = self.span_of(20, 26, 30)
+        said, (path,) = record(e2e.own_dir(self), "-r", self.capture, "--flight-recorder", str(span / 1e9),
                                "--trigger", self.trigger(20, 26, 30))
-        self.check_file(path, self.turns[20] - 250000000, self.turns[30] + 250000000)
+        self.check_file(path, self.turns[20] - span, self.turns[30] + span)
         self.assertIn(", with 2 more triggers\n", said)
+
+    def test_containers(self):
+        """A file has the containers of its beginning once, though each part of the memory begins with them."""
+        json = b'{"container":{"id":"0123456789ab","name":"web-1","type":0,"image":"i"}}\0'
+        state = e2e.read_bytes(self.capture)
+        at = 0
+        while state[at:at + 4] != b"\x16\x02\0\0": # the first event
+            at += int.from_bytes(state[at + 4:at + 8], "little")
+        head = (state[at + 10:at + 18] + b"\xff" * 8 + (30 + len(json)).to_bytes(4, "little") +
+                (324).to_bytes(2, "little") + (1).to_bytes(4, "little"))
+        told = os.path.join(e2e.own_dir(self), "told.scap")
+        with open(told, "wb") as f:
+            f.write(state[:at] + e2e.block(0x221, bytes(2) + head + len(json).to_bytes(4, "little") + json) + state[at:])
+        turns = (20, 24, 28, 32, 36)
+        span = self.span_of(*turns)
+        _, (path,) = record(os.path.join(e2e.own_dir(self), "out"), "-r", told, "--flight-recorder", str(span / 1e9),
+                            "--trigger", self.trigger(*turns))
+        self.assertEqual(e2e.read_bytes(path).count(b"web-1"), 1)
+        self.check_file(path, self.turns[20] - span, self.turns[36] + span)
 
     def test_limits(self):
         """Files with the same key are apart, others are not; and there is a number of files."""

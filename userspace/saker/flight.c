@@ -31,6 +31,7 @@ struct kept {
 	uint64_t ts_ns, true_ns, num;
 	uint16_t cpu, type, nr, flags;
 	uint32_t len;
+	uint32_t begins; /* the part begins with it: only for files that begin with the part */
 };
 
 struct block {
@@ -42,6 +43,7 @@ struct block {
 struct part {
 	struct part *next;
 	struct scap_state_build *state;
+	uint32_t number;
 	uint64_t begin_ns;
 	uint64_t bytes; /* as flight.bytes */
 	struct block *first, *last;
@@ -74,6 +76,7 @@ struct flight {
 	struct scap_writer *writer; /* NULL: none */
 	struct file_guard guard;
 	struct place place;
+	uint32_t first_part; /* its number */
 	char *path, *what;
 	uint64_t from_ns, trigger_ns, until_ns;
 	uint64_t last_ns; /* of its last event */
@@ -232,10 +235,9 @@ int flight_begin(struct flight *f, struct scap_state_build *state, uint64_t ts_n
 	while (f->writer && f->place.part != f->last && write_some(f, CATCH_UP_IDLE))
 		;
 	drop_old(f, ts_ns);
-	*p = (struct part){.state = state, .begin_ns = ts_ns};
+	*p = (struct part){.state = state, .number = ++f->n_parts, .begin_ns = ts_ns};
 	*(f->last ? &f->last->next : &f->first) = p;
 	f->last = p;
-	f->n_parts++;
 	f->begins = 1;
 	return 0;
 }
@@ -305,7 +307,8 @@ static int keep(struct flight *f, const struct scap_evt *evt)
 			   .type = evt->type,
 			   .nr = evt->nr,
 			   .flags = evt->flags,
-			   .len = len};
+			   .len = len,
+			   .begins = f->begins};
 	memcpy(k + 1, evt->hdr, len);
 	b->used += need;
 	if (f->begins)
@@ -399,12 +402,14 @@ static int write_one(struct flight *f, const struct kept *k)
 			       .nr = k->nr,
 			       .flags = k->flags};
 
-	if (k->ts_ns < f->from_ns)
+	f->place.at += room_of(k->len);
+	if (k->begins && f->place.part->number != f->first_part)
+		return 0;
+	f->last_ns = k->ts_ns;
+	if (k->begins || k->ts_ns < f->from_ns)
 		evt.flags |= SCAP_EVT_F_STATE_ONLY;
 	else
 		f->n_events += k->num != 0 && !(k->flags & SCAP_EVT_F_STATE_ONLY);
-	f->place.at += room_of(k->len);
-	f->last_ns = k->ts_ns;
 	return scap_writer_put(f->writer, &evt);
 }
 
@@ -475,6 +480,7 @@ static int open_file(struct flight *f, uint64_t ts_ns, const char *what)
 	f->n_events = f->n_merged = f->last_ns = 0;
 	f->guard = (struct file_guard){0};
 	f->place = (struct place){.part = p};
+	f->first_part = p->number;
 	return scap_writer_open(&f->writer, f->path, scap_state_build_done(p->state), &opts);
 }
 
