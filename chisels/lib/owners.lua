@@ -5,7 +5,7 @@
 --
 -- owners(request, others, calls, polls) returns a list of {ns, owner}, in the order of time: from `ns` on
 -- the thread works on `owner`. nil: it is not known on which. While no other request is open, it is
--- `request`. Requests are {b, e, sent, answered, conn}: begin, end, the last byte of the request, the
+-- `request`. It also returns the owners of the calls, and when work on `request` could begin. Requests are {b, e, sent, answered, conn}: begin, end, the last byte of the request, the
 -- first of the response. calls: requests that the thread sent itself. polls: times at which poll ended.
 
 -- A request behind another one of the same connection is worked on after it.
@@ -25,8 +25,8 @@ end
 
 local OPEN, TOUCH, CALL, ANSWER, POLL, CLOSE = 1, 2, 3, 4, 5, 6
 
-local function marks_of(requests, calls, polls)
-  local marks, starts = {}, starts_of(requests)
+local function marks_of(requests, starts, calls, polls)
+  local marks = {}
   local function mark(ns, what, of) marks[#marks + 1] = {ns = ns, what = what, of = of, at = #marks} end
   for _, r in ipairs(requests) do
     mark(starts[r], OPEN, r)
@@ -49,6 +49,7 @@ end
 
 return function(request, others, calls, polls)
   local all = table.move(others, 1, #others, 2, {request})
+  local starts = starts_of(all)
   local list, owner, open, n_open, of_call = {{ns = 0, owner = request}}, nil, {}, 0, {}
   local apply = {
     [OPEN] = function(r)
@@ -65,11 +66,11 @@ return function(request, others, calls, polls)
       if owner == r then owner = nil end
     end,
   }
-  for _, m in ipairs(marks_of(all, calls, polls)) do
+  for _, m in ipairs(marks_of(all, starts, calls, polls)) do
     apply[m.what](m.of)
     local now = owner
     if n_open == 0 then now = request end
     if list[#list].owner ~= now then list[#list + 1] = {ns = m.ns, owner = now} end
   end
-  return list, of_call
+  return list, of_call, starts[request]
 end

@@ -9,6 +9,7 @@
 -- samples, calls and served (requests as client and as server) by TID, at_conn (requests as server by
 -- connection), threads, and has_waits (whether any slice is a wait).
 local threadlog = require "threadlog"
+local spans = require "spans"
 local owners = require "owners"
 local parts = {}
 
@@ -108,14 +109,12 @@ end
 
 local function seen_at(r) return r.seen end
 
--- Returns the requests of a list that overlap [a, b), at most `max`. None lasts longer than list.longest,
--- until it was seen.
+-- Returns the requests of a list that overlap [a, b), at most `max`, in the order in which they were seen.
 local function overlapping(list, a, b, max)
-  local found = {}
-  for i = list and search(list, a, seen_at) or 1, list and list.last or 0 do
-    local r = list[i]
-    if r.seen - list.longest >= b or #found == max then break end
-    if r.e > a and r.b < b then found[#found + 1] = r end
+  local found, i = {}, list and spans.next(list, search(list, a, seen_at), a, b)
+  while i and #found ~= max do
+    found[#found + 1] = list[i]
+    i = spans.next(list, i + 1, a, b)
   end
   return found
 end
@@ -149,6 +148,7 @@ function Span:find_requests()
   local store, request = self.store, self.request
   local calls, others, of_call = overlapping(store.calls:of(self.tid), self.a, self.b), {}, nil
   local polls, list = {}, store.slices:of(self.tid)
+  self.start = request and request.b
   for _, r in ipairs(request and overlapping(store.served:of(self.tid), self.a, self.b) or {}) do
     if r ~= request then others[#others + 1] = r end
   end
@@ -157,7 +157,7 @@ function Span:find_requests()
       if list[i][1] >= self.b then break end
       if list[i][3] == "poll" then polls[#polls + 1] = list[i][2] end
     end
-    self.owned, of_call = owners(request, others, calls, polls)
+    self.owned, of_call, self.start = owners(request, others, calls, polls)
   end
   self.calls = {}
   for _, call in ipairs(calls) do
@@ -359,9 +359,14 @@ end
 
 local DOWN = {network = true, poll = true, unknown = true}
 
+-- Returns whether the thread waits for the next event, after it has read the request: it then works on no
+-- request, even if another one was the last. Before that, it may wait on behalf of the other one.
+function Span:is_idle(slice, x) return slice[3] == "poll" and self.request and x >= self.start end
+
 -- Adds [x, y), in which the slice does not change what it is counted as.
 function Span:add(part, slice, x, y)
   local owner, r, kind = self:owner(x), self.request, slice[3]
+  if self:is_idle(slice, x) then owner = r end
   if owner and owner ~= r and kind ~= "unknown" then
     local kid = add(part, "busy", "busy with other requests", y - x)
     return add(kid, owner.name, owner.name, y - x)

@@ -5,6 +5,7 @@
 local report = require "report"
 local bounded = require "bounded"
 local threadlog = require "threadlog"
+local spans = require "spans"
 
 local SLICES_MAX, REQUESTS_MAX, SAMPLES_MAX, THREADS_MAX = 200000, 30000, 50000, 20000
 local NAME_MAX = 60
@@ -73,18 +74,16 @@ end
 -- Returns the name of the request: protocol, method and resource; of HTTP without the protocol. Also
 -- returns that without the resource.
 local function name_of()
-  local proto, method = field(of_request.proto), field(of_request.method)
+  local proto, method = field(of_request.proto) or "request", field(of_request.method)
   local what = field(of_request.resource) or field(of_request.statement)
   local group = method and (proto == "http" and method or proto .. " " .. method) or proto
   group = line(group)
   return what and report.cut(line(group .. " " .. what), NAME_MAX) or group, group
 end
 
--- Adds a request to the log, and keeps how long the longest one of the list lasted, until it was seen.
 local function add_request(log, key, r)
   log:add(key, r)
-  local list = log:of(key)
-  list.longest = math.max(list.longest or 0, r.seen - r.b)
+  spans.added(log:of(key))
 end
 
 function Store:note_request(tid, begin)
@@ -92,7 +91,7 @@ function Store:note_request(tid, begin)
   if not latency then return nil end
   local name, group = name_of()
   local r = {
-    name = name, group = group, b = begin, e = begin + latency, sent = begin + (send or 0), answered = ttfb and begin + send + ttfb,
+    name = name, group = group, b = begin, e = begin + latency, sent = begin + (send or 0), answered = send and ttfb and begin + send + ttfb,
     seen = field(of_request.seen), side = field(of_request.side), conn = line(field(of_request.conn)), last_tid = tid,
     tid = field(of_request.tid), status = field(of_request.status),
     error = line(field(of_request.error)), peer = line(field(of_request.peer)),
@@ -142,8 +141,9 @@ return {
   filter = FILTER,
   new = function()
     return setmetatable({
-      slices = threadlog.new(SLICES_MAX), calls = threadlog.new(REQUESTS_MAX), served = threadlog.new(REQUESTS_MAX),
-      at_conn = threadlog.new(REQUESTS_MAX), samples = threadlog.new(SAMPLES_MAX), threads = bounded(THREADS_MAX),
+      slices = threadlog.new(SLICES_MAX), calls = threadlog.new(REQUESTS_MAX, spans.evicted),
+      served = threadlog.new(REQUESTS_MAX, spans.evicted), at_conn = threadlog.new(REQUESTS_MAX, spans.evicted),
+      samples = threadlog.new(SAMPLES_MAX), threads = bounded(THREADS_MAX),
       has_waits = false, now = 0,
     }, Store)
   end,

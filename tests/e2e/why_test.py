@@ -30,6 +30,7 @@ CAUSES = {
     "GET /handed": ["sleep"],
     "GET /loop": ["busy with other requests", "GET /loop-hog"],
     "GET /loop-hog": ["on CPU"],
+    "GET /loop-waits": [r"poll fd \d+"],
 }
 
 
@@ -151,6 +152,14 @@ class Scenes(unittest.TestCase):
             part = re.escape(request["parts"][0]["part"])
             self.assertRegex(request["why"], rf"\A{re.escape(request['request'])} {time}: {time} {part}")
 
+    def test_no_level_of_small_parts_only(self):
+        """Of a level whose parts are all small, no line says so: the line above has its time."""
+        lines = why(self.path, "top=1000").splitlines()
+        for above, line in zip(lines, lines[1:]):
+            if re.search(r"% +\d+ smaller parts?\Z", line) and re.match(r" +[\d.]+[mun]?s ", above):
+                self.assertLessEqual(line.index("%  ") + len(re.search(r"% +", line)[0]),
+                                     above.index("%  ") + len(re.search(r"% +", above)[0]), (above, line))
+
     def test_without_slices(self):
         """Without switches only requests to others are known, and the rest is unknown."""
         path = self.path + ".calls"
@@ -161,6 +170,114 @@ class Scenes(unittest.TestCase):
         request = json.loads(p.stdout)
         self.check_sums(request)
         self.assertEqual({part["part"] for part in request["parts"]}, {"GET /sleep", "unknown"})
+
+
+class Library(unittest.TestCase):
+    """The modules of the chisel, with events made by hand."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = e2e.own_dir(cls)
+        cls.capture = os.path.join(cls.dir, "in.scap")
+        e2e.run(os.path.join(e2e.BUILD, "tests/gen_capture"), cls.capture, "10")
+
+    def lua(self, text):
+        """Runs the text when the capture ends."""
+        path = os.path.join(self.dir, "t.lua")
+        e2e.write_text(path, text)
+        return e2e.run("timeout", "-k", "2", "60", e2e.SAKER, "-r", self.capture, "-n", "1", "-c", path)
+
+    EXPLAIN = """
+        local values, fields = {}, {}
+        evt.field = function(f) return values[f] end
+        chisel.request_field = function(name) return name end
+        local store = require("whystore").new()
+        local function put(v) values = v; return store:note() end
+        local function request(b, e, conn, more)
+          local v = {["thread.tid"] = 1, ["request.begin"] = b, ["request.latency"] = e - b, ["request.send"] = 0,
+                     ["request.side"] = "server", ["request.conn"] = conn, ["evt.rawtime"] = e, ["request.proto"] = "http",
+                     ["request.method"] = "GET", ["request.resource"] = "/" .. conn}
+          for name, value in pairs(more or {}) do v[name] = value ~= "none" and value or nil end
+          return put(v)
+        end
+        local function slice(kind, b, e)
+          put {["thread.tid"] = 1, ["thread.slice.kind"] = kind, ["thread.slice.start"] = b, ["thread.slice.ns"] = e - b}
+        end
+        local function explain(r)
+          for _, part in ipairs(require("timeparts").explain(store, r).kids) do print(part.ns, part.label) end
+        end
+        function on_init() store:init() return true end
+        """
+
+    def test_waiting_loop_is_not_busy(self):
+        """A loop that waits for an event works on no request, though it read another one last."""
+        out = self.lua(self.EXPLAIN + """function on_capture_end()
+              slice("running", 100, 120)
+              slice("poll", 120, 170)
+              slice("running", 170, 200)
+              request(110, 180, "b")
+              explain(request(100, 200, "a"))
+            end""")
+        self.assertEqual(sorted(out.splitlines()), ["10\tbusy with other requests", "10\ton CPU for one of several requests ?",
+                                                    "30\ton CPU", "50\tpoll"])
+
+    def test_unread_request_waits_for_the_other(self):
+        """A thread that waits before it reads a request, does so for the other one of the same connection."""
+        out = self.lua(self.EXPLAIN + """function on_capture_end()
+              slice("running", 100, 120)
+              slice("poll", 120, 170)
+              slice("running", 170, 200)
+              request(100, 180, "a")
+              explain(request(110, 200, "a"))
+            end""")
+        self.assertIn("60\tbusy with other requests", out)
+
+    def test_requests_of_other_tools(self):
+        """A capture of another tool may lack any value."""
+        out = self.lua(self.EXPLAIN + """function on_capture_end()
+              local unknown = {["request.proto"] = "none", ["request.send"] = "none", ["request.ttfb"] = 5}
+              local r = request(100, 200, "a", unknown)
+              print(r.name, r.answered)
+              explain(r)
+              unknown["request.method"], unknown["request.resource"] = "none", "none"
+              print(request(200, 300, "a", unknown).name)
+            end""")
+        self.assertEqual(out, "request GET /a\tnil\n100\tunknown\nrequest\n")
+
+    def test_overlapping_spans(self):
+        """The tree finds the spans that a search of all finds, also when old ones were evicted."""
+        out = self.lua("""local threadlog, spans = require "threadlog", require "spans"
+            math.randomseed(1)
+            function on_capture_end()
+              local n = 0
+              for max = 1, 70 do
+                local log = threadlog.new(max, spans.evicted)
+                for i = 1, 150 do
+                  local b = math.random(100)
+                  log:add(1, {b = b, e = b + math.random(math.random(100))})
+                  local list = log:of(1)
+                  spans.added(list)
+                  local a, b, at = math.random(100), math.random(200), math.random(list.first, list.last)
+                  local found = spans.next(list, at, a, b)
+                  while at <= list.last and not (list[at].b < b and list[at].e > a) do at = at + 1 end
+                  assert(found == (at <= list.last and at or nil))
+                  n = n + (found and 1 or 0)
+                end
+              end
+              print(n > 3000)
+            end""")
+        self.assertEqual(out, "true\n")
+
+    def test_one_long_request(self):
+        """A request that lasts as long as the capture makes none of the others slow to explain."""
+        out = self.lua(self.EXPLAIN + """function on_capture_end()
+              local all = {}
+              for i = 1, 20000 do all[i] = request(10 * i, 10 * i + 10, "c" .. i % 7) end
+              request(1, 300000, "c0")
+              for i = 1, 20000 do require("timeparts").explain(store, all[i]) end
+              print(#all)
+            end""")
+        self.assertEqual(out, "20000\n")
 
 
 class Live(unittest.TestCase):

@@ -217,7 +217,9 @@ def serve_handed(listener):
 
 async def answer_async(hogged, reader, writer):
     head = await reader.readuntil(b"\r\n\r\n")
-    if b"/loop-hog" in head:
+    if b"/loop-waits" in head or b"/loop-both" in head:
+        await asyncio.sleep(HELD_S)
+    elif b"/loop-hog" in head:
         hogged.set()
         burn(HELD_S)
     else:
@@ -243,15 +245,15 @@ def get(port, path):
     client.close()
 
 
-def get_two(port):
-    """The second request keeps the loop busy when the first one could be answered."""
+def get_two(port, first, second):
+    """The second request comes while the first one is open."""
     one, two = (http.client.HTTPConnection("127.0.0.1", port) for _ in range(2))
     one.connect()
     two.connect()
-    print("/loop\n/loop-hog")
-    one.request("GET", "/loop")
+    print(f"{first}\n{second}")
+    one.request("GET", first)
     time.sleep(0.005)
-    two.request("GET", "/loop-hog")
+    two.request("GET", second)
     for client in one, two:
         client.getresponse().read()
         client.close()
@@ -291,7 +293,8 @@ def main():
             if path != "/redis" or server.redis:
                 get(server.server_port, path)
         get(listeners[0].getsockname()[1], "/handed")
-        get_two(listeners[1].getsockname()[1])
+        get_two(listeners[1].getsockname()[1], "/loop-waits", "/loop-both") # the loop waits, for both
+        get_two(listeners[1].getsockname()[1], "/loop", "/loop-hog") # it is busy when it could answer the first
     os.unlink(server.file)
     sys.stdout.flush()
     os._exit(0)
