@@ -143,6 +143,7 @@ end
 local function put_tree(root, part, depth)
   local shown, small, n, unknown = shown_kids(root, part)
   if part.label == "run queue" and #part.kids == 1 then return end -- its label has the name
+  if depth > 0 and #shown == 0 and unknown == 0 then return end -- "9 smaller parts" alone says nothing
   for _, kid in ipairs(shown) do
     local calls = kid.calls and (kid.calls.n == 1 and " (1 call)" or (" (%d calls)"):format(kid.calls.n)) or ""
     local label = kid.label == "run queue" and #kid.kids > 1 and kid.label or label_of(kid)
