@@ -5,8 +5,9 @@
 --
 -- owners(request, others, calls, polls) returns a list of {ns, owner}, in the order of time: from `ns` on
 -- the thread works on `owner`. nil: it is not known on which. While no other request is open, it is
--- `request`. It also returns the owners of the calls, and when work on `request` could begin. Requests are {b, e, sent, answered, conn}: begin, end, the last byte of the request, the
--- first of the response. calls: requests that the thread sent itself. polls: times at which poll ended.
+-- `request`. It also returns the owners of the calls, and when work on `request` could begin. Requests are
+-- {b, e, sent, answered, conn}: begin, end, the last byte of the request, the first of the response.
+-- calls: requests that the thread sent itself. polls: times at which poll ended.
 
 -- A request behind another one of the same connection is worked on after it.
 local function starts_of(requests)
