@@ -91,6 +91,15 @@ static const struct say seeds[] = {
 	BYTES('c', "\0\0\0\x1d\0\0\0\7\0\0\0\1\0\2cl\xff\xff\0\1\0\0\0\5\0\0\0\1\0\3top"),
 	BYTES('c', "\0\0\0\x1a\0\0\0\x09\0\0\0\1\0\2cl\0\0\0\1\0\0\0\5\2\4two\0"),
 	BYTES('s', "\0\0\0\x17\0\0\0\1\0\0\0\1\0\3top\0\0\0\1\0\0\0\0\0\3"),
+	BYTES('c', "AMQP\0\0\x09\1\1\0\1\0\0\0\5\0\x55\0\x0a\0\xce"
+		   "\1\0\1\0\0\0\x0b\0\x3c\0\x28\0\0\1e\1k\0\xce"
+		   "\2\0\1\0\0\0\x1b\0\x3c\0\0\0\0\0\0\0\0\0\2\x20\0\0\0\0\x09\1aS\0\0\0\2xx\xce"
+		   "\3\0\1\0\0\0\2hi\xce"),
+	BYTES('s', "\1\0\1\0\0\0\4\0\x55\0\x0b\xce\1\0\1\0\0\0\x0d\0\x3c\0\x50\0\0\0\0\0\0\0\1\1"
+		   "\xce"
+		   "\1\0\2\0\0\0\x13\0\x3c\0\x3c\1t\0\0\0\0\0\0\0\1\0\1e\1k\xce"
+		   "\2\0\2\0\0\0\x0e\0\x3c\0\0\0\0\0\0\0\0\0\0\0\0\xce"),
+	BYTES('s', "\1\0\1\0\0\0\x0d\0\x14\0\x28\1\x94\2no\0\x3c\0\x28\xce"),
 	{'c', "hello"},
 	{'s', "world"},
 };
@@ -130,7 +139,7 @@ static size_t mutate(char *to, uint32_t *x, const struct say *a)
 static void play(uint32_t seed)
 {
 	static const uint16_t ports[] = {80, 6379, 50051, 443,   11211, 5432, 3306,
-					 53, 9000, 4222,  27017, 9092,  9999};
+					 53, 9000, 4222,  27017, 9092,  5672, 9999};
 	enum { N_PORTS = sizeof(ports) / sizeof(ports[0]) };
 	static char bytes[N_SAID_MAX][BYTES_MAX], out[1 << 16];
 	struct say said[N_SAID_MAX + 1] = {0};
