@@ -129,6 +129,11 @@ class CommandLine(unittest.TestCase):
         self.assertLessEqual(max(map(len, out.splitlines())), 80)
         self.assertIn("Examples:", out)
 
+    def test_help_of_commands(self):
+        for words, same in ((["help"], ["--help"]), (["help", "profile"], ["profile", "--help"]), (["help", "selftest"],
+                            ["selftest", "--help"]), (["help", "why"], ["-i", "why"]), (["why", "--help"], ["-i", "why"])):
+            self.assertEqual(self.saker(*words).stdout, self.saker(*same).stdout, words)
+
     def test_version(self):
         self.assertRegex(self.saker("--version").stdout.decode(), r"^saker \d+\.\d+\.\d+\n$")
 

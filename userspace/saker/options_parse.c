@@ -429,11 +429,43 @@ static int parse_command(struct options *o, struct args *args)
 	return 0;
 }
 
+static int is_word(const struct args *args, int i, const char *word)
+{
+	return args->n > i && strcmp(args->v[i], word) == 0;
+}
+
+/* help, help COMMAND and why --help; why is a chisel. Returns whether it is one of them. */
+static int parse_help(struct options *o, struct args *args)
+{
+	const int is_help = is_word(args, 1, "help") && args->n <= 3;
+	const int of_why = is_help ? is_word(args, 2, "why")
+				   : is_word(args, 1, "why") && args->n == 3 &&
+					     (is_word(args, 2, "--help") || is_word(args, 2, "-h"));
+
+	if (of_why) {
+		o->mode = MODE_SHOW_CHISEL;
+		o->chisel_info = "why";
+		return 1;
+	}
+	if (!is_help)
+		return 0;
+	o->profile.on = is_word(args, 2, "profile");
+	o->selftest.on = is_word(args, 2, "selftest");
+	if (args->n == 3 && !o->profile.on && !o->selftest.on)
+		return 0;
+	o->mode = MODE_HELP;
+	return 1;
+}
+
 int options_parse(struct options *o, int argc, char **argv)
 {
 	struct args args = {argv, argc, 1, option_rows};
 	const char *text;
-	int err = parse_command(o, &args);
+	int err;
+
+	if (parse_help(o, &args))
+		return 0;
+	err = parse_command(o, &args);
 
 	while (!err && args.next < args.n) {
 		text = args.v[args.next++];
