@@ -17,6 +17,7 @@ enum {
 	FRAME_MAX = 16 << 20, /* brokers allow 128 KiB, unless configured otherwise */
 	KEPT_MAX = 2048, /* bytes of a frame that are waited for */
 	CHANNELS_MAX = 64,
+	OPEN_MAX = 1024, /* clients wait for hundreds of confirmations at once */
 	FRAME_METHOD = 1,
 	FRAME_CONTENT = 2,
 	FRAME_BODY = 3,
@@ -921,6 +922,7 @@ const struct req_protocol req_amqp = {
 	.ports = ports,
 	.state_sz = sizeof(struct amqp),
 	.streams = 1,
+	.open_max = OPEN_MAX,
 	.match = match,
 	.parse = parse,
 	.lost = lost,
