@@ -214,6 +214,26 @@ class Live(unittest.TestCase):
                           "--", "cat", "/etc/hostname")
         self.assertEqual(len(paths), 1)
 
+    def test_full_disk(self):
+        """A file ends when the file system is full; a later one is written once it has room again."""
+        disk = e2e.own_dir(self)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "none", disk], check=True)
+        self.addCleanup(subprocess.run, ["umount", disk], check=True)
+        script = "touch one; head -c 20M /dev/zero > fill; touch two; sleep 0.5; rm fill; touch three; sleep 0.1"
+        p = subprocess.run([e2e.SAKER, "-w", "out", "--min-free", "10M", "--flight-recorder", "0.2", "--trigger-key", "%fd.name",
+                            "--trigger", "proc.name=touch and evt.type=openat and fd.filename in (one, two, three)",
+                            "--", "sh", "-c", script], cwd=disk, capture_output=True, text=True)
+        self.assertIn("--min-free keeps 10", p.stderr)
+        paths = sorted(glob.glob(disk + "/out/*.scap"))
+        self.assertIn("three\n", e2e.run(e2e.SAKER, "-r", paths[-1], "-p", "%fd.filename", "proc.name=touch"), p.stderr)
+        self.assertNotIn("no file", p.stderr)
+
+    def test_nothing_after_a_trigger(self):
+        """The time after the trigger was recorded, though nothing happened in it."""
+        said, _ = record(e2e.own_dir(self), "--flight-recorder", "0.4", "--trigger", "evt.type=openat and fd.name=/etc/hostname",
+                         "--", "sh", "-c", "cat /etc/hostname; exec sleep 1.5")
+        self.assertIn(" to 0.4 s after openat of cat ", said)
+
     def signal_gives_file(self, p, folder):
         p.send_signal(signal.SIGUSR1)
         return glob.glob(folder + "/*.scap")

@@ -474,6 +474,7 @@ int capture_run(const struct options *o, struct chisels *chisels, uint64_t start
 		status = spawn_start(&c.spawn, o->command);
 		if (status) {
 			sinsp_filter_free(c.dispatch.filter);
+			sinsp_filter_free(c.dispatch.trigger);
 			return status;
 		}
 	}

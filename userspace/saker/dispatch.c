@@ -421,8 +421,10 @@ int dispatch_idle(struct dispatch *t)
 	}
 	if (!err && t->chisels)
 		err = chisels_flush(t->chisels);
+	if (!err && t->flight)
+		flight_idle(t->flight, t->live ? clock_read_ns(CLOCK_REALTIME) : 0);
 	/* Flushing reduces compression: dispatch_flush_file is called often enough. */
-	if (!err && (t->o->compress == SCAP_COMPRESS_NONE || t->flight))
+	if (!err && t->o->compress == SCAP_COMPRESS_NONE)
 		dispatch_flush_file(t);
 	return err;
 }

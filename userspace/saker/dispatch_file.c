@@ -40,12 +40,12 @@ static char *provenance(const struct dispatch *t, const struct scap *src)
 	return text;
 }
 
-/* Writes names of frames, with the time of the event that needs them. */
 static int put_raw(struct dispatch *t, const struct scap_evt *evt)
 {
 	return t->flight ? flight_put(t->flight, evt) : scap_writer_put(t->writer, evt);
 }
 
+/* Writes names of frames, with the time of the event that needs them. */
 struct symbols_to {
 	struct dispatch *t;
 	uint64_t ts_ns;
@@ -376,7 +376,7 @@ void dispatch_flush_file(struct dispatch *t)
 	unsigned int before = say_n_errors();
 
 	if (t->flight)
-		flight_idle(t->flight, t->live ? clock_read_ns(CLOCK_REALTIME) : 0);
+		flight_idle(t->flight, 0); /* events of the open file may still be in the rings */
 	t->guard.next_bytes = 0; /* others fill the file system, too */
 	if (t->writer && !end_at_limit(t, 0))
 		file_result(t, before, scap_writer_flush(t->writer));

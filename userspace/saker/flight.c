@@ -25,6 +25,7 @@ enum {
 
 #define MEMORY_DEFAULT (256u << 20)
 #define EVERY_DEFAULT_NS 60000000000ull
+#define LATE_NS 500000000ull /* an event may come from the rings that much later */
 
 /* An event in memory; its bytes follow. */
 struct kept {
@@ -79,12 +80,12 @@ struct flight {
 	uint32_t first_part; /* its number */
 	char *path, *what;
 	uint64_t from_ns, trigger_ns, until_ns;
-	uint64_t last_ns; /* of its last event */
+	uint64_t last_ns; /* of its last event, or of its end if that passed */
 	uint64_t n_events, n_merged;
 	/* In all. */
 	uint64_t n_files, n_bytes;
 	uint64_t n_too_soon, n_too_many; /* triggers without a file */
-	int is_full; /* a limit of all files was reached */
+	int is_full; /* all files together have --max-size */
 	int failed;
 };
 
@@ -329,11 +330,16 @@ int flight_put(struct flight *f, const struct scap_evt *evt)
 
 /* ---- the file ---- */
 
+/* Returns 0 if @end_ns is earlier: an event that is late may trigger a file. */
+static double seconds_between(uint64_t begin_ns, uint64_t end_ns)
+{
+	return end_ns > begin_ns ? (double)(end_ns - begin_ns) / 1e9 : 0;
+}
+
 static void say_file(const struct flight *f)
 {
-	const double before = (double)(f->trigger_ns - f->from_ns) / 1e9;
-	const double after =
-		f->last_ns > f->trigger_ns ? (double)(f->last_ns - f->trigger_ns) / 1e9 : 0;
+	const double before = seconds_between(f->from_ns, f->trigger_ns);
+	const double after = seconds_between(f->trigger_ns, f->last_ns);
 
 	fprintf(stderr, "saker: %s: %" PRIu64 " events, %.1f s before to %.1f s after %s", f->path,
 		f->n_events, before, after, f->what);
@@ -360,16 +366,26 @@ static void end_file(struct flight *f, int err)
 		say_file(f);
 }
 
-/* Returns whether a limit of all files ends this one. */
+/* Ends the file whose time is over; nothing may have happened up to its end. */
+static void end_in_time(struct flight *f)
+{
+	f->last_ns = f->until_ns;
+	end_file(f, 0);
+}
+
+/* Returns whether a limit ends the file. Later ones may have room on the file system again. */
 static int is_at_limit(struct flight *f, size_t sz)
 {
 	const uint64_t bytes = scap_writer_bytes(f->writer);
+	enum file_guard_end end;
 
 	if (!file_guard_is_due(&f->guard, bytes, sz))
 		return 0;
-	f->is_full = file_guard_look(&f->guard, f->o, f->path, scap_writer_fd(f->writer), bytes,
-				     f->n_bytes + bytes, sz) != FILE_GOES_ON;
-	return f->is_full;
+	end = file_guard_look(&f->guard, f->o, f->path, scap_writer_fd(f->writer), bytes,
+			      f->n_bytes + bytes, sz);
+	f->is_full = end == FILE_REACHED_SIZE;
+	f->failed |= end == FILE_LEAVES_NO_ROOM;
+	return end != FILE_GOES_ON;
 }
 
 /* Returns the next event for the file; NULL: none yet. */
@@ -422,7 +438,9 @@ static int write_some(struct flight *f, unsigned int n)
 
 		if (!k)
 			return 0;
-		if (k->ts_ns > f->until_ns || is_at_limit(f, k->len))
+		if (k->ts_ns > f->until_ns)
+			end_in_time(f);
+		else if (is_at_limit(f, k->len))
 			end_file(f, 0);
 		else
 			err = write_one(f, k);
@@ -533,8 +551,10 @@ void flight_trigger(struct flight *f, uint64_t ts_ns, const char *key, const cha
 	const unsigned int before = say_n_errors();
 	int err;
 
-	if (!f->first)
+	if (!f->first) {
+		say("no event came yet: no file after %s", what);
 		return;
+	}
 	if (f->writer && ts_ns <= f->until_ns && ts_ns <= f->trigger_ns + SPANS_MAX * span) {
 		f->n_merged++;
 		if (ts_ns + span > f->until_ns)
@@ -561,8 +581,8 @@ void flight_idle(struct flight *f, uint64_t now_ns)
 
 	if (!f->writer || write_some(f, CATCH_UP_IDLE) || !f->writer)
 		return;
-	if (now_ns > f->until_ns) {
-		end_file(f, 0);
+	if (now_ns > f->until_ns + LATE_NS) {
+		end_in_time(f);
 		return;
 	}
 	err = scap_writer_flush(f->writer);

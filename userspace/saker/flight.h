@@ -36,8 +36,8 @@ int flight_put(struct flight *f, const struct scap_evt *evt);
  * none; @what: for the message. */
 void flight_trigger(struct flight *f, uint64_t ts_ns, const char *key, const char *what);
 
-/* Writes what is due: no events came for a while. @now_ns: since the epoch; 0: of a capture that is
- * read. */
+/* Writes what is due: no events came for a while. @now_ns: since the epoch; 0: unknown, or
+ * events that are older may come. */
 void flight_idle(struct flight *f, uint64_t now_ns);
 
 /* Another capture follows: completes the open file, and empties the memory. */
