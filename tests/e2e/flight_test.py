@@ -76,6 +76,7 @@ class Replay(unittest.TestCase):
                                "--trigger", self.trigger(30))
         got = self.check_file(path, self.turns[30] - 250000000, self.turns[30] + 250000000)
         self.assertGreater(len(got), 30)
+        self.assertIn(f" {len(got)} events, ", said)
         self.assertTrue(any(" python3 pread /etc/passwd " in line for line in got), got[:5])
         self.assertRegex(said, r"^saker: .+/flight-\d{8}-\d{6}\.\d{3}\.scap: \d+ events, 0\.2 s before to 0\.2 s after "
                                r"openat of python3 \(\d+\)\n$")

@@ -425,7 +425,7 @@ static int write_one(struct flight *f, const struct kept *k)
 	if (k->begins || k->ts_ns < f->from_ns)
 		evt.flags |= SCAP_EVT_F_STATE_ONLY;
 	else
-		f->n_events += k->num != 0 && !(k->flags & SCAP_EVT_F_STATE_ONLY);
+		f->n_events += k->num && !(k->flags & (SCAP_EVT_F_STATE_ONLY | SCAP_EVT_F_HIDDEN));
 	return scap_writer_put(f->writer, &evt);
 }
 
@@ -518,11 +518,9 @@ static struct key *find_key(struct flight *f, const char *key)
 	return oldest;
 }
 
-/* Returns whether the rate limit of @key allows a file now, which counts for it. */
-static int may_begin(struct flight *f, uint64_t ts_ns, const char *key)
+/* Returns whether the limits allow a file now. @k: NULL: none. */
+static int may_begin(struct flight *f, uint64_t ts_ns, const struct key *k)
 {
-	struct key *k = key ? find_key(f, key) : NULL;
-
 	if (k && k->ts_ns && ts_ns - k->ts_ns < every_ns(f)) {
 		f->n_too_soon++;
 		return 0;
@@ -531,8 +529,6 @@ static int may_begin(struct flight *f, uint64_t ts_ns, const char *key)
 		f->n_too_many++;
 		return 0;
 	}
-	if (k)
-		k->ts_ns = ts_ns;
 	return 1;
 }
 
@@ -549,6 +545,7 @@ void flight_trigger(struct flight *f, uint64_t ts_ns, const char *key, const cha
 {
 	const uint64_t span = f->o->flight.span_ns;
 	const unsigned int before = say_n_errors();
+	struct key *k;
 	int err;
 
 	if (!f->first) {
@@ -562,11 +559,14 @@ void flight_trigger(struct flight *f, uint64_t ts_ns, const char *key, const cha
 		return;
 	}
 	complete_file(f);
-	if (!may_begin(f, ts_ns, key))
+	k = key ? find_key(f, key) : NULL;
+	if (!may_begin(f, ts_ns, k))
 		return;
 	err = open_file(f, ts_ns, what);
 	if (!err) {
 		f->n_files++;
+		if (k)
+			k->ts_ns = ts_ns;
 		return;
 	}
 	f->failed = 1;
