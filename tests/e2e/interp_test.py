@@ -135,7 +135,7 @@ class Lua(Stacks):
                 continue # tables of its files were not there yet
             i = int(re.search(r"chunk(\d+)", frames[0]).group(1))
             self.assertIn(frames[0], (f"main chunk chunk{i}:1", f"main chunk chunk{i}:2"))
-            self.assertEqual(frames[1:], [f"function <chunk{i}:2> chunk{i}:3", "main chunk kernel.lua:7"])
+            self.assertEqual(frames[1:], [f"function <chunk{i}:2> chunk{i}:3", "main chunk kernel.lua:10"])
             turns.add(i)
         self.assertGreater(len(turns), 50)
 

@@ -81,6 +81,13 @@ static int kernel_nap(lua_State *L)
 	return 0;
 }
 
+static int pause_between(lua_State *L)
+{
+	(void)L;
+	nap();
+	return 0;
+}
+
 static void run(void)
 {
 	lua_State *L = luaL_newstate();
@@ -90,6 +97,7 @@ static void run(void)
 	lua_register(L, "paged_nap", paged_nap);
 	lua_register(L, "child_naps", child_naps);
 	lua_register(L, "kernel_nap", kernel_nap);
+	lua_register(L, "pause", pause_between);
 	if (luaL_dofile(L, script))
 		errx(1, "%s", lua_tostring(L, -1));
 	lua_close(L);
