@@ -12,10 +12,4 @@ int dispatch_begin_file(struct dispatch *t);
 /* Writes the event. An error ends the file: see file_failed. */
 void dispatch_put_file(struct dispatch *t, const struct sinsp_evt *evt);
 
-/* Each returns 0 or a negative errno. */
-/* Puts what a piece repeats, with the time @ts_ns. */
-int dispatch_put_known(struct dispatch *t, uint64_t ts_ns);
-/* Puts what an event needs before it. */
-int dispatch_put_needed(struct dispatch *t, const struct sinsp_evt *evt);
-
 #endif /* SAKER_DISPATCH_FILE_H */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "clock.h"
-#include "dispatch_file.h"
 #include "fields/format.h"
+#include "file_needs.h"
 #include "say.h"
 
 #define KEY_DEFAULT "%proc.name"
@@ -62,7 +62,7 @@ int dispatch_before_flight(void *ctx, const struct scap_evt *evt)
 	if (!err)
 		err = flight_begin(t->flight, state, evt->ts_ns);
 	if (!err)
-		err = dispatch_put_known(t, evt->ts_ns);
+		err = file_needs_known(t, evt->ts_ns);
 	flight_begun(t->flight);
 	return err;
 }
@@ -98,7 +98,7 @@ static void trigger(struct dispatch *t, const struct sinsp_evt *evt)
 void dispatch_put_flight(struct dispatch *t, const struct sinsp_evt *evt)
 {
 	const unsigned int before = say_n_errors();
-	const int err = dispatch_put_needed(t, evt) ?: flight_put(t->flight, &evt->raw);
+	const int err = file_needs_of(t, evt) ?: flight_put(t->flight, &evt->raw);
 
 	if (err) {
 		say_cause(before, "cannot keep events", err);
