@@ -7,9 +7,9 @@
 #define _GNU_SOURCE
 #include <err.h>
 #include <lauxlib.h>
+#include <linux/membarrier.h>
 #include <lua.h>
 #include <lualib.h>
-#include <linux/membarrier.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
