@@ -105,11 +105,16 @@ void conn_link(struct sinsp_conn *c);
 void conn_unlink(struct sinsp_conn *c);
 void conn_touch(struct sinsp_conn *c);
 
-/* Counts memory that was freed (negative: used, without evicting others). */
+/* Counts memory that is used, or freed (negative), without evicting others: see conn_use. */
+static inline void conn_count(struct sinsp_conn *c, int64_t bytes)
+{
+	c->used += (uint64_t)bytes;
+	c->rs->used += (uint64_t)bytes;
+}
+
 static inline void conn_release(struct sinsp_conn *c, int64_t bytes)
 {
-	c->used -= (uint64_t)bytes;
-	c->rs->used -= (uint64_t)bytes;
+	conn_count(c, -bytes);
 }
 
 #endif /* SINSP_REQUESTS_CONN_H */

@@ -13,8 +13,7 @@ void conn_use(struct sinsp_conn *c, int64_t bytes)
 {
 	struct sinsp_requests *rs = c->rs;
 
-	c->used += (uint64_t)bytes;
-	rs->used += (uint64_t)bytes;
+	conn_count(c, bytes);
 	while (rs->used > CONN_MEMORY_MAX && rs->oldest != c) {
 		rs->stats.n_evicted_conns++;
 		conn_free(rs->oldest, "evicted");

@@ -26,7 +26,7 @@ static void add(struct request *r, enum req_text which, size_t old, const void *
 		return;
 	grown = (int64_t)n + (r->texts[which] ? 0 : 1) - (int64_t)dropped;
 	r->texts_sz = (uint32_t)(r->texts_sz + grown);
-	conn_release(r->conn, -grown);
+	conn_count(r->conn, grown);
 	memcpy(text + old, p, n);
 	text[old + n] = 0;
 	r->texts[which] = text;
