@@ -158,63 +158,22 @@ static const struct method *method_of(uint32_t id)
 
 /* ---- reading ---- */
 
-/* What is here of a frame's payload. Beyond its end all is 0, and it is short. */
-struct reader {
-	const uint8_t *p;
-	size_t n;
-	int is_short;
-};
-
 struct text {
 	const uint8_t *p;
 	size_t n;
 };
 
-static const uint8_t *take(struct reader *f, size_t n)
+static uint64_t take64(struct wire_reader *f)
 {
-	const uint8_t *p = f->p;
+	const uint64_t high = wire_take_be32(f);
 
-	if (f->is_short || n > f->n) {
-		f->is_short = 1;
-		return NULL;
-	}
-	f->p += n;
-	f->n -= n;
-	return p;
+	return high << 32 | wire_take_be32(f);
 }
 
-static uint32_t take8(struct reader *f)
+static struct text take_text(struct wire_reader *f)
 {
-	const uint8_t *p = take(f, 1);
-
-	return p ? *p : 0;
-}
-
-static uint32_t take16(struct reader *f)
-{
-	const uint8_t *p = take(f, 2);
-
-	return p ? wire_be16(p) : 0;
-}
-
-static uint32_t take32(struct reader *f)
-{
-	const uint8_t *p = take(f, 4);
-
-	return p ? wire_be32(p) : 0;
-}
-
-static uint64_t take64(struct reader *f)
-{
-	const uint64_t high = take32(f);
-
-	return high << 32 | take32(f);
-}
-
-static struct text take_text(struct reader *f)
-{
-	const size_t n = take8(f);
-	const uint8_t *p = take(f, n);
+	const size_t n = wire_take8(f);
+	const uint8_t *p = wire_take(f, n);
 
 	return (struct text){p, p ? n : 0};
 }
@@ -226,7 +185,7 @@ static void set_text(struct request *r, enum req_text which, const struct text *
 }
 
 /* Reads exchange and routing key. With the exchange without a name the key is a queue. */
-static void take_route(struct reader *f, struct request *r)
+static void take_route(struct wire_reader *f, struct request *r)
 {
 	const struct text exchange = take_text(f), key = take_text(f);
 
@@ -256,14 +215,14 @@ static int has_length(uint8_t type)
 }
 
 /* Reads the headers of a content: those of traces matter. */
-static void take_headers(struct reader *f, struct request *r)
+static void take_headers(struct wire_reader *f, struct request *r)
 {
-	const uint32_t sz = take32(f);
-	struct reader t = {f->p, sz < f->n ? sz : f->n, f->is_short};
+	const uint32_t sz = wire_take_be32(f);
+	struct wire_reader t = {f->p, sz < f->n ? sz : f->n, f->is_short};
 
 	while (t.n && !t.is_short) {
 		const struct text name = take_text(&t);
-		const uint8_t type = (uint8_t)take8(&t);
+		const uint8_t type = (uint8_t)wire_take8(&t);
 		const int n = value_size(type);
 		const uint8_t *value;
 		uint32_t len;
@@ -271,11 +230,11 @@ static void take_headers(struct reader *f, struct request *r)
 		if (n < 0)
 			return;
 		if (!has_length(type)) {
-			take(&t, (size_t)n);
+			wire_take(&t, (size_t)n);
 			continue;
 		}
-		len = take32(&t);
-		value = take(&t, len);
+		len = wire_take_be32(&t);
+		value = wire_take(&t, len);
 		if (value && name.n && (type == 'S' || type == 'x'))
 			req_trace_header(r, (const char *)name.p, name.n, (const char *)value, len);
 	}
@@ -456,26 +415,27 @@ static void close_requests(struct sinsp_conn *c, int all, uint16_t channel,
 /* ---- methods of the client ---- */
 
 /* Reads resource and no-wait, as the table says where they are. */
-static void read_method(const struct method *m, struct reader *f, struct request *r)
+static void read_method(const struct method *m, struct wire_reader *f, struct request *r)
 {
-	take(f, m->skip);
+	wire_take(f, m->skip);
 	for (unsigned int i = 1; i <= m->strings; i++) {
 		const struct text t = take_text(f);
 
 		if (i == m->resource)
 			set_text(r, REQ_RESOURCE, &t);
 	}
-	if (m->no_wait && take8(f) >> (m->no_wait - 1) & 1)
+	if (m->no_wait && wire_take8(f) >> (m->no_wait - 1) & 1)
 		r->kind = REQ_KIND_ONEWAY;
 }
 
-static void publish(struct sinsp_conn *c, uint16_t channel, struct reader *f, struct request *r)
+static void publish(struct sinsp_conn *c, uint16_t channel, struct wire_reader *f,
+		    struct request *r)
 {
 	struct channel *ch = use_channel(c, channel);
 
 	ch->published++;
 	if (r) {
-		take16(f);
+		wire_take_be16(f);
 		take_route(f, r);
 		r->kind = REQ_KIND_ONEWAY;
 		r->mark = 0;
@@ -514,7 +474,7 @@ static struct request *begin(struct sinsp_conn *c, const char *name, uint16_t ch
 }
 
 static void client_method(struct sinsp_conn *c, const struct method *m, uint16_t channel,
-			  struct reader *f)
+			  struct wire_reader *f)
 {
 	const int handshake = m->id == CONNECTION_START_OK || m->id == CONNECTION_SECURE_OK;
 	struct channel *ch = channel_of(req_state(c), channel);
@@ -616,12 +576,12 @@ static struct request *closed_by(struct sinsp_conn *c, int all, uint16_t channel
 
 /* connection.close, channel.close: code, text, and the method that failed. */
 static void server_close(struct sinsp_conn *c, const struct method *m, uint16_t channel,
-			 struct reader *f)
+			 struct wire_reader *f)
 {
 	const int all = m->id == CONNECTION_CLOSE;
-	const uint32_t code = take16(f);
+	const uint32_t code = wire_take_be16(f);
 	const struct text text = take_text(f);
-	uint32_t id = take32(f);
+	uint32_t id = wire_take_be32(f);
 	struct request *r;
 
 	if (id == CONNECTION_START_OK || id == CONNECTION_SECURE_OK)
@@ -649,10 +609,10 @@ static int is_confirmed(const struct request *r, uint16_t channel, uint64_t tag,
 /* basic.ack, basic.nack: the confirmation of one publication, or of all up to it. Its bytes belong
  * to the last of them. */
 static void confirm(struct sinsp_conn *c, const struct method *m, uint16_t channel,
-		    struct reader *f)
+		    struct wire_reader *f)
 {
 	const uint64_t tag = take64(f);
-	const int multiple = take8(f) & 1;
+	const int multiple = wire_take8(f) & 1;
 	struct request *last = NULL;
 
 	req_answer(c, NULL);
@@ -676,7 +636,7 @@ static void confirm(struct sinsp_conn *c, const struct method *m, uint16_t chann
 
 /* basic.deliver, basic.return: messages without a request. */
 static void message(struct sinsp_conn *c, const struct method *m, uint16_t channel,
-		    struct reader *f)
+		    struct wire_reader *f)
 {
 	struct request *r = push(c, m, channel);
 	struct text text = {0};
@@ -686,10 +646,10 @@ static void message(struct sinsp_conn *c, const struct method *m, uint16_t chann
 	if (!r)
 		return;
 	if (m->id == RETURN)
-		code = take16(f);
+		code = wire_take_be16(f);
 	text = take_text(f);
 	if (m->id == DELIVER)
-		take(f, 9); /* number, redelivered */
+		wire_take(f, 9); /* number, redelivered */
 	take_route(f, r);
 	r->truncated = (uint8_t)f->is_short;
 	if (m->id == DELIVER)
@@ -698,7 +658,8 @@ static void message(struct sinsp_conn *c, const struct method *m, uint16_t chann
 		set_code(r, code, &text);
 }
 
-static void answer(struct sinsp_conn *c, const struct method *m, uint16_t channel, struct reader *f)
+static void answer(struct sinsp_conn *c, const struct method *m, uint16_t channel,
+		   struct wire_reader *f)
 {
 	struct request *r = waiting(c, channel, m->answers);
 
@@ -715,7 +676,7 @@ static void answer(struct sinsp_conn *c, const struct method *m, uint16_t channe
 }
 
 static void server_method(struct sinsp_conn *c, const struct method *m, uint16_t channel,
-			  struct reader *f)
+			  struct wire_reader *f)
 {
 	struct channel *ch = channel_of(req_state(c), channel);
 	struct request *r;
@@ -756,12 +717,12 @@ static void end_content(struct sinsp_conn *c, struct channel *ch, enum req_from 
 
 /* A content header has the size of the body, and properties: type, encoding, headers, ... */
 static void content(struct sinsp_conn *c, enum req_from from, struct channel *ch, struct request *r,
-		    struct reader *f)
+		    struct wire_reader *f)
 {
 	uint64_t rest;
 	uint32_t has;
 
-	take32(f);
+	wire_take_be32(f);
 	rest = take64(f);
 	if (f->is_short) { /* the end is unknown */
 		if (r)
@@ -769,7 +730,7 @@ static void content(struct sinsp_conn *c, enum req_from from, struct channel *ch
 		return;
 	}
 	ch->rest[from] = rest;
-	has = take16(f);
+	has = wire_take_be16(f);
 	if (has & 1u << 15)
 		take_text(f);
 	if (has & 1u << 14)
@@ -782,7 +743,7 @@ static void content(struct sinsp_conn *c, enum req_from from, struct channel *ch
 
 /* A frame of a content whose method was not seen belongs to none. */
 static void content_frame(struct sinsp_conn *c, enum req_from from, const uint8_t *p,
-			  struct reader *f)
+			  struct wire_reader *f)
 {
 	const uint16_t number = (uint16_t)wire_be16(p + 1);
 	struct channel *ch = channel_of(req_state(c), number);
@@ -837,14 +798,14 @@ static int parse_frame(struct sinsp_conn *c, enum req_from from, const uint8_t *
 {
 	const size_t sz = (size_t)wire_be32(p + 3) + HEADER_SZ + 1;
 	const size_t here = n < sz ? n : sz;
-	struct reader f = {p + HEADER_SZ, (here < sz ? here : sz - 1) - HEADER_SZ, 0};
+	struct wire_reader f = {p + HEADER_SZ, (here < sz ? here : sz - 1) - HEADER_SZ, 0};
 	const struct method *m;
 
 	if (p[0] == FRAME_METHOD) {
 		m = frame_method(p, here);
 		if (!m || !(m->flags & (from == REQ_CLIENT ? FROM_C : FROM_S)))
 			return REQ_LOST;
-		take(&f, 4);
+		wire_take(&f, 4);
 		if (from == REQ_CLIENT)
 			client_method(c, m, (uint16_t)wire_be16(p + 1), &f);
 		else

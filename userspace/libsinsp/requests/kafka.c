@@ -112,38 +112,24 @@ static const struct api *api_of(uint32_t number)
 
 /* ---- reading ---- */
 
-/* What is here of a message. Beyond its end all is 0, and it is short. */
 struct reader {
-	const uint8_t *p;
-	size_t n;
-	int flexible, is_short;
+	struct wire_reader in;
+	int flexible;
 };
 
 static const uint8_t *take(struct reader *f, size_t n)
 {
-	const uint8_t *p = f->p;
-
-	if (f->is_short || n > f->n) {
-		f->is_short = 1;
-		return NULL;
-	}
-	f->p += n;
-	f->n -= n;
-	return p;
+	return wire_take(&f->in, n);
 }
 
 static int32_t take16(struct reader *f)
 {
-	const uint8_t *p = take(f, 2);
-
-	return p ? (int16_t)wire_be16(p) : 0;
+	return (int16_t)wire_take_be16(&f->in);
 }
 
 static int32_t take32(struct reader *f)
 {
-	const uint8_t *p = take(f, 4);
-
-	return p ? (int32_t)wire_be32(p) : 0;
+	return (int32_t)wire_take_be32(&f->in);
 }
 
 /* Reads a compact number, of at most five bytes. */
@@ -160,7 +146,7 @@ static uint32_t take_compact(struct reader *f)
 		if (!(*p & 0x80))
 			return sum;
 	}
-	f->is_short = 1;
+	f->in.is_short = 1;
 	return 0;
 }
 
@@ -175,7 +161,7 @@ static const uint8_t *take_string(struct reader *f, size_t *n)
 {
 	const int64_t len = f->flexible ? (int64_t)take_compact(f) - 1 : take16(f);
 
-	if (f->is_short || len < 0)
+	if (f->in.is_short || len < 0)
 		return NULL;
 	*n = (size_t)len;
 	return take(f, *n);
@@ -186,7 +172,7 @@ static void skip_tagged(struct reader *f)
 {
 	uint32_t count = f->flexible ? take_compact(f) : 0;
 
-	while (count-- && !f->is_short) {
+	while (count-- && !f->in.is_short) {
 		take_compact(f);
 		take(f, take_compact(f));
 	}
@@ -267,7 +253,7 @@ static void read_produce(struct reader *f, struct request *r, uint32_t version)
 	if (version >= 3)
 		take_string(f, &ignored); /* of the transaction */
 	acks = take16(f);
-	if (!f->is_short && !acks)
+	if (!f->in.is_short && !acks)
 		r->kind = REQ_KIND_ONEWAY;
 	take32(f);
 	take_topic(f, r);
@@ -311,13 +297,13 @@ static void read_body(struct reader *f, struct request *r, uint32_t number, uint
 		read_fetch(f, r, version);
 	else
 		read_metadata(f, r, version);
-	r->truncated = f->is_short;
+	r->truncated = f->in.is_short;
 }
 
 static int parse_request(struct sinsp_conn *c, const uint8_t *p, size_t n, uint32_t sz)
 {
 	const uint32_t number = wire_be16(p + 4), version = wire_be16(p + 6);
-	struct reader f = {.p = p + 12, .n = n - 12};
+	struct reader f = {.in = {.p = p + 12, .n = n - 12}};
 	struct request *r;
 	size_t ignored;
 
@@ -399,11 +385,11 @@ static void read_error(struct request *r, struct reader *f)
 	if (a->error == E_PARTITION && !to_partition(f, number, version, &code)) {
 		if (code)
 			set_error(r, code);
-		r->truncated |= f->is_short;
+		r->truncated |= f->in.is_short;
 		return;
 	}
 	code = take16(f);
-	if (f->is_short)
+	if (f->in.is_short)
 		r->truncated = 1;
 	else
 		set_error(r, code);
@@ -421,7 +407,7 @@ static struct request *answered(struct sinsp_conn *c, uint32_t id)
 static int parse_response(struct sinsp_conn *c, const uint8_t *p, size_t n, uint32_t sz,
 			  unsigned int flags)
 {
-	struct reader f = {.p = p + 8, .n = n - 8};
+	struct reader f = {.in = {.p = p + 8, .n = n - 8}};
 	struct request *r = answered(c, wire_be32(p + 4));
 
 	if (!r && flags & REQ_F_SEARCH)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads numbers and lines that protocols have. The caller knows that the bytes are there. */
+/* Reads numbers and lines that protocols have. The caller knows that the bytes are there, or has a
+ * reader. */
 #ifndef SINSP_REQUESTS_WIRE_H
 #define SINSP_REQUESTS_WIRE_H
 
@@ -71,6 +72,48 @@ static inline size_t wire_text(const uint8_t *p, size_t n)
 	const uint8_t *nul = memchr(p, 0, n);
 
 	return nul ? (size_t)(nul - p) : n;
+}
+
+/* What is here of a message. Beyond its end all is 0, and it is short. */
+struct wire_reader {
+	const uint8_t *p;
+	size_t n;
+	int is_short;
+};
+
+/* Returns the next @n bytes; NULL: they are not here. */
+static inline const uint8_t *wire_take(struct wire_reader *f, size_t n)
+{
+	const uint8_t *p = f->p;
+
+	if (f->is_short || n > f->n) {
+		f->is_short = 1;
+		return NULL;
+	}
+	f->p += n;
+	f->n -= n;
+	return p;
+}
+
+static inline uint32_t wire_take8(struct wire_reader *f)
+{
+	const uint8_t *p = wire_take(f, 1);
+
+	return p ? *p : 0;
+}
+
+static inline uint32_t wire_take_be16(struct wire_reader *f)
+{
+	const uint8_t *p = wire_take(f, 2);
+
+	return p ? wire_be16(p) : 0;
+}
+
+static inline uint32_t wire_take_be32(struct wire_reader *f)
+{
+	const uint8_t *p = wire_take(f, 4);
+
+	return p ? wire_be32(p) : 0;
 }
 
 #endif /* SINSP_REQUESTS_WIRE_H */
