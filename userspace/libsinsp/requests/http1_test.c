@@ -142,6 +142,18 @@ static void the_middle_of_a_connection_is_recognised(void **state)
 	}
 }
 
+/* Checks the request that has this header. */
+static void check_header(const char *header, void (*check)(const struct sinsp_evt *evt))
+{
+	const struct talk_opts o = {.port = 80};
+	char text[300], got[1000];
+	const struct say said[] = {{'c', text, 0}, {0}};
+
+	snprintf(text, sizeof(text), "GET / HTTP/1.1\r\n%s\r\n\r\n", header);
+	talk_requests(got, sizeof(got), said, &o, check);
+	assert_true(*got);
+}
+
 static void check_trace(const struct sinsp_evt *evt)
 {
 	assert_string_equal(talk_text(evt, REQUEST_P_TRACE_ID), "0af7651916cd43dd8448eb211c80319c");
@@ -155,17 +167,10 @@ static void traces_have_identifiers(void **state)
 		"b3: 0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-1",
 		"Uber-Trace-Id: 0af7651916cd43dd8448eb211c80319c:b7ad6b7169203331:0:1",
 		"X-B3-TraceId: 0af7651916cd43dd8448eb211c80319c\r\nX-B3-SpanId:b7ad6b7169203331"};
-	const struct talk_opts o = {.port = 80};
-	char text[300], got[1000];
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
-		const struct say said[] = {{'c', text, 0}, {0}};
-
-		snprintf(text, sizeof(text), "GET / HTTP/1.1\r\n%s\r\n\r\n", headers[i]);
-		talk_requests(got, sizeof(got), said, &o, check_trace);
-		assert_true(*got);
-	}
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+		check_header(headers[i], check_trace);
 }
 
 static void check_no_trace(const struct sinsp_evt *evt)
@@ -180,17 +185,10 @@ static void long_numbers_are_no_identifiers(void **state)
 		"b3: 0af7651916cd43dd8448eb211c80319c-0b7ad6b7169203331",
 		"X-B3-TraceId: 00af7651916cd43dd8448eb211c80319c",
 		"traceparent: 00-0af7651916cd43dd8448eb211c80319c0b7ad6b7169203331-01-01"};
-	const struct talk_opts o = {.port = 80};
-	char text[300], got[1000];
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
-		const struct say said[] = {{'c', text, 0}, {0}};
-
-		snprintf(text, sizeof(text), "GET / HTTP/1.1\r\n%s\r\n\r\n", headers[i]);
-		talk_requests(got, sizeof(got), said, &o, check_no_trace);
-		assert_true(*got);
-	}
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+		check_header(headers[i], check_no_trace);
 }
 
 int main(void)
