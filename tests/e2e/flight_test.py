@@ -106,16 +106,7 @@ class Replay(unittest.TestCase):
 
     def test_containers(self):
         """A file has the containers of its beginning once, though each part of the memory begins with them."""
-        json = b'{"container":{"id":"0123456789ab","name":"web-1","type":0,"image":"i"}}\0'
-        state = e2e.read_bytes(self.capture)
-        at = 0
-        while state[at:at + 4] != b"\x16\x02\0\0": # the first event
-            at += int.from_bytes(state[at + 4:at + 8], "little")
-        head = (state[at + 10:at + 18] + b"\xff" * 8 + (30 + len(json)).to_bytes(4, "little") +
-                (324).to_bytes(2, "little") + (1).to_bytes(4, "little"))
-        told = os.path.join(e2e.own_dir(self), "told.scap")
-        with open(told, "wb") as f:
-            f.write(state[:at] + e2e.block(0x221, bytes(2) + head + len(json).to_bytes(4, "little") + json) + state[at:])
+        told = e2e.with_container(self.capture, os.path.join(e2e.own_dir(self), "told.scap"))
         turns = (20, 24, 28, 32, 36)
         span = self.span_of(*turns)
         _, (path,) = record(os.path.join(e2e.own_dir(self), "out"), "-r", told, "--flight-recorder", str(span / 1e9),

@@ -140,16 +140,7 @@ class PiecesTest(unittest.TestCase):
         self.assertGreater(len(glob.glob(folder + "/x.scap*")), 2)
 
     def test_containers_are_told_in_each(self):
-        json = b'{"container":{"id":"0123456789ab","name":"web-1","type":0,"image":"i"}}\0'
-        state = e2e.read_bytes(self.whole)
-        at = 0
-        while state[at:at + 4] != b"\x16\x02\0\0":  # the first event
-            at += int.from_bytes(state[at + 4:at + 8], "little")
-        head = (int.from_bytes(state[at + 10:at + 18], "little").to_bytes(8, "little") + b"\xff" * 8 +
-                (30 + len(json)).to_bytes(4, "little") + (324).to_bytes(2, "little") + (1).to_bytes(4, "little"))
-        path = self.path("told.scap")
-        with open(path, "wb") as f:
-            f.write(state[:at] + e2e.block(0x221, bytes(2) + head + len(json).to_bytes(4, "little") + json) + state[at:])
+        path = e2e.with_container(self.whole, self.path("told.scap"))
         files = self.cut("contained", "-e", "300", source=path)
         self.assertGreater(len(files), 2)
         for f in files:
