@@ -12,6 +12,7 @@
 #define BEAM_ATOM_LEN 24
 #define BEAM_ATOM_NAME 32
 
+#define BEAM_CHAR_MAX 3 /* bytes of a character */
 #define BEAM_LIST_TAG 1 /* in the bits of BEAM_TAG */
 #define BEAM_POINTER_TAGS 7ull
 #define BEAM_SMALL_TAG 0x0f
@@ -43,7 +44,8 @@ static long beam_char(u32 i, void *loop)
 	u64 c;
 
 	(void)i;
-	if ((w->beam.low & BEAM_TAG) != BEAM_LIST_TAG || w->beam.n >= INTERP_FILE_MAX - 1 ||
+	if ((w->beam.low & BEAM_TAG) != BEAM_LIST_TAG ||
+	    w->beam.n > INTERP_FILE_MAX - BEAM_CHAR_MAX ||
 	    bpf_probe_read_user(w->object, 16, (void *)(w->beam.low & ~BEAM_POINTER_TAGS)))
 		return 1;
 	c = object_u64(w, 0);
@@ -56,9 +58,18 @@ static long beam_char(u32 i, void *loop)
 		w->beam.n++;
 		return 0;
 	}
-	w->window[n] = c < 0x800 ? 0xc0 | c >> 6 : 0xc3;
-	w->window[n + 1] = 0x80 | (c < 0x800 ? c & 0x3f : 0x1f);
-	w->beam.n += 2;
+	if (c < 0x800) {
+		w->window[n] = 0xc0 | c >> 6;
+		w->window[n + 1] = 0x80 | (c & 0x3f);
+		w->beam.n += 2;
+		return 0;
+	}
+	if (c > 0xffff)
+		c = 0xfffd;
+	w->window[n] = 0xe0 | c >> 12;
+	w->window[n + 1] = 0x80 | (c >> 6 & 0x3f);
+	w->window[n + 2] = 0x80 | (c & 0x3f);
+	w->beam.n += 3;
 	return 0;
 }
 

@@ -29,7 +29,10 @@
 #include "sys_net.bpf.c"
 #include "sys_proc.bpf.c"
 #include "task_rows.bpf.c"
+#include "tls.bpf.c"
 #include "waits.bpf.c"
+
+#include "tcp.bpf.c" /* uses the selection of waits.bpf.c */
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -89,6 +92,7 @@ static __always_inline int enter_call(u64 *ctx)
 
 	if (sel_skips(slot, ctx[1])) {
 		slot->n_filtered++;
+		slot->n_suppressed += slot->sel_task && slot->sel == SEL_NONE;
 		return 0;
 	}
 	task = bpf_get_current_task_btf();
@@ -106,6 +110,7 @@ static __always_inline int enter_call(u64 *ctx)
 	slot->sel_saved = 0; /* a saved call ended without sys_exit */
 	if (!sel_allows(sel, nr, ia32)) {
 		slot->n_filtered++;
+		slot->n_suppressed += sel == SEL_NONE;
 		return 0;
 	}
 	if (is_sampled(nr, ia32) && sampling_pauses(ctx)) {

@@ -222,22 +222,26 @@ static void test_wrap(void **state)
 	check_wrap(RING_RINGBUF, UINT32_MAX);
 }
 
+/* Returns whether /proc/@pid/@file contains @word. */
+static int proc_has(pid_t pid, const char *file, const char *word)
+{
+	char path[64], text[256];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
+	fd = open(path, O_RDONLY);
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n < 0 ? 0 : n] = '\0';
+	return strstr(text, word) != NULL;
+}
+
 /* Waits until the parent's /proc/PID/@file contains @word. */
 static void await_parent(pid_t parent, const char *file, const char *word)
 {
-	char path[64], text[256];
-	int found = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", parent, file);
-	while (!found && getppid() == parent) {
-		int fd = open(path, O_RDONLY);
-		ssize_t n = read(fd, text, sizeof(text) - 1);
-
-		close(fd);
-		text[n < 0 ? 0 : n] = '\0';
-		found = strstr(text, word) != NULL;
+	while (getppid() == parent && !proc_has(parent, file, word))
 		usleep(1000);
-	}
 }
 
 static void blocking_calls(void)
@@ -679,16 +683,21 @@ static void test_older_call(void **state)
 	struct capture c;
 	size_t at = 0;
 	const struct rec_hdr *x;
+	char call[16];
 	pid_t pid;
 
 	(void)state;
 	assert_int_equal(pipe(pipe_fds), 0);
+	snprintf(call, sizeof(call), "%d %#x ", SYS_read, pipe_fds[0]);
 	pid = fork();
 	if (!pid) {
 		read_pipe();
 		_exit(0);
 	}
-	usleep(50000);
+	for (int i = 0; !proc_has(pid, "syscall", call); i++) {
+		assert_true(i < 20000);
+		usleep(1000);
+	}
 	c = begin_capture(&small);
 	assert_int_equal(write(pipe_fds[1], "x", 1), 1);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);

@@ -10,6 +10,7 @@
 
 #define S_IFMT 0170000
 #define S_IFSOCK 0140000
+#define S_IFIFO 0010000
 
 /*
  * Returns the address of the open file of @fd; 0: none. Follows typed pointers: their loads are
@@ -52,6 +53,7 @@ struct file_id {
 	u32 dev;
 	u64 ino;
 	bool created;
+	bool is_fifo;
 };
 
 #define NEAR_SZ 48 /* maximum distance of two fields that are read at once */
@@ -91,7 +93,14 @@ static __always_inline struct file_id file_id_of(struct file *file)
 	READ_TWO(inode, i_sb, &sb, i_ino, &id.ino);
 	id.dev = dev_number(BPF_CORE_READ(sb, s_dev));
 	id.created = mode & FMODE_CREATED;
+	id.is_fifo = (BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFIFO;
 	return id;
+}
+
+/* Returns the bits of file_flags that the file itself has. */
+static __always_inline u32 opened_flags(const struct file_id *id)
+{
+	return (id->created ? PPM_O_F_CREATED : 0) | (id->is_fifo ? PPM_FD_FIFO : 0);
 }
 
 static __always_inline u64 fd_ino(s32 fd)

@@ -238,7 +238,7 @@ static __always_inline void put_io_opened(struct rec *r, struct file *file, u32 
 	}
 	id = file_id_of(file);
 	put_path(r, &file->f_path);
-	put_u32(r, flags | (id.created ? PPM_O_F_CREATED : 0));
+	put_u32(r, flags | opened_flags(&id));
 	put_u32(r, id.dev);
 	put_u64(r, id.ino);
 }

@@ -80,6 +80,12 @@ struct timespec64 {
 	long tv_nsec;
 };
 
+struct inode;
+
+struct address_space {
+	struct inode *host;
+};
+
 struct inode {
 	u16 i_mode;
 	kuid_t i_uid;
@@ -159,18 +165,26 @@ struct files_struct {
 struct kernfs_node {
 	const char *name;
 	struct kernfs_node *__parent; /* from 6.15 on */
+	u64 id;
 };
 
 struct kernfs_node___v614 { /* before */
 	struct kernfs_node *parent;
 };
 
-struct cgroup {
-	struct kernfs_node *kn;
-};
+struct cgroup_root;
 
 struct cgroup_subsys_state {
 	struct cgroup *cgroup;
+	unsigned int flags;
+};
+
+#define CSS_ONLINE 2
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+	struct cgroup_root *root; /* of its hierarchy */
 };
 
 enum cpuhp_state {
@@ -278,6 +292,34 @@ struct cred {
 
 struct sched_entity {
 	u64 sum_exec_runtime;
+	u64 nr_migrations;
+};
+
+struct sched_info {
+	u64 run_delay; /* with CONFIG_SCHED_INFO; ns in the run queue */
+};
+
+struct task_io_accounting { /* with CONFIG_TASK_IO_ACCOUNTING */
+	u64 read_bytes;
+	u64 write_bytes;
+	u64 cancelled_write_bytes;
+};
+
+/* The quota of a cgroup: with CONFIG_CFS_BANDWIDTH. */
+struct cfs_rq___quota {
+	int throttle_count;
+};
+
+struct sched_entity___quota {
+	struct cfs_rq___quota *cfs_rq; /* with CONFIG_FAIR_GROUP_SCHED */
+};
+
+struct task_struct___v617 { /* before 6.18 */
+	struct sched_entity___quota se;
+};
+
+struct task_struct___v618 { /* from 6.18 on */
+	bool throttled;
 };
 
 /* Probes of the thread: with CONFIG_UPROBES. */
@@ -304,6 +346,9 @@ struct task_struct {
 	void *stack;
 	u32 on_cpu; /* a byte since 7.2: libbpf fits loads of unsigned numbers only */
 	struct sched_entity se;
+	struct sched_info sched_info;
+	struct task_io_accounting ioac;
+	unsigned int frozen : 1; /* by its cgroup v2 */
 	int pid;
 	int tgid;
 	unsigned int flags;
@@ -325,6 +370,7 @@ struct task_struct {
 	int exit_code;
 	unsigned long nvcsw, nivcsw;
 	u64 start_boottime;
+	u64 self_exec_id; /* number of programs that it has run */
 	unsigned long min_flt;
 	unsigned long maj_flt;
 	struct uprobe_task *utask;
@@ -333,19 +379,25 @@ struct task_struct {
 
 /* __state and exit_state of a task that does not come back. */
 #define STATE_DEAD (0x10 | 0x20 | 0x80)
-#define STATE_SLEEPS (0x1 | 0x2) /* interruptible or not */
+#define STATE_INTERRUPTIBLE 0x1
+#define STATE_SLEEPS (STATE_INTERRUPTIBLE | 0x2)
 #define TASK_NOLOAD 0x400 /* an idle kernel thread */
+#define TASK_FROZEN 0x8000 /* by the freezer: of all tasks, or of a cgroup v1 */
 #define STATE_STOPPED (0x4 | 0x8) /* by a signal, by a tracer: before or behind a call */
 
 /* Values of task_states: the kernel's, and two. */
 #define SHOWN_STATES 0xf
 #define SHOWN_IDLE 16
 #define SHOWN_DEAD 32
+#define SHOWN_THROTTLED 64
+#define SHOWN_FROZEN 128
 
 /* Returns the state of a task that comes back as task_states has it. */
 static __always_inline u8 shown_state(u32 state)
 {
-	return state & TASK_NOLOAD ? SHOWN_IDLE : state & SHOWN_STATES;
+	return state & TASK_NOLOAD   ? SHOWN_IDLE
+	       : state & TASK_FROZEN ? SHOWN_FROZEN
+				     : state & SHOWN_STATES;
 }
 
 #define PF_EXITING 0x4
@@ -373,8 +425,37 @@ struct sock {
 	struct sock_common __sk_common;
 	u16 sk_type;
 	u16 sk_protocol;
+	int sk_err;
+	atomic_t sk_drops;
 	u32 sk_ack_backlog;
 	u32 sk_max_ack_backlog;
+};
+
+/* A TCP connection: struct tcp_sock begins with the others. */
+struct inet_connection_sock {
+	u8 icsk_ca_state : 5;
+};
+
+struct tcp_sock {
+	u32 srtt_us; /* times 8 */
+	u32 mdev_us; /* times 4 */
+	u32 snd_cwnd;
+	u32 total_retrans;
+	u64 bytes_received;
+	u64 bytes_acked;
+};
+
+struct sk_buff {
+	char cb[48]; /* TCP: struct tcp_skb_cb */
+	u32 len;
+	u16 protocol; /* big endian */
+	u16 network_header; /* offset from head */
+	u8 *head;
+	struct sock *sk;
+};
+
+struct tcp_skb_cb {
+	u16 tcp_gso_segs;
 };
 
 struct inet_sock {
@@ -405,6 +486,37 @@ struct socket {
 	struct file *file;
 	struct sock *sk;
 };
+
+/* Requests of block devices. */
+struct blkcg {
+	struct cgroup_subsys_state css;
+};
+
+struct blkcg_gq {
+	struct blkcg *blkcg;
+};
+
+struct bio {
+	struct blkcg_gq *bi_blkg; /* of the cgroup that the I/O is for */
+};
+
+struct gendisk {
+	int major;
+	int first_minor;
+};
+
+struct request_queue {
+	struct gendisk *disk;
+};
+
+struct request {
+	struct request_queue *q;
+	u32 cmd_flags;
+	u32 __data_len; /* what is left to do */
+	struct bio *bio;
+};
+
+#define REQ_OP_MASK 0xff
 
 /* Requests of io_uring. Fields that only one kind has lie at its beginning. */
 struct io_cqe {

@@ -116,6 +116,8 @@ static __always_inline void put_node_code(struct rec *r, struct user_walk *w,
 		.name.kind = INTERP_UCS1, .file.kind = INTERP_UCS1, .version = p->major};
 	if (node_function(w, p, c->at) || w->node.check != c->check)
 		return;
+	/* V8's number of the function in its script, from 0; -1: none. */
+	s->first_line = object_u32(w, NODE_SHARED_AT + p->shared_literal) + 1;
 	s->name.is_copy = 1;
 	s->name.len = node_copy_name(w, node_name(w, p, c->at));
 	s->name.kind = w->node.text_wide ? INTERP_UCS2 : INTERP_UCS1;

@@ -28,14 +28,26 @@ struct {
 	__type(value, u32); /* ends of lines */
 } node_blocks SEC(".maps");
 
-/* Returns a word with a bit for each character of @v that ends a line. */
-static __always_inline u64 node_line_ends(u64 v, u32 wide)
+/* Returns a word with a bit for each character of @v that is @c. */
+static __always_inline u64 node_equal(u64 v, u32 wide, u64 c)
 {
-	const u64 end = wide ? 0x000a000a000a000aull : 0x0a0a0a0a0a0a0a0aull;
 	const u64 low = wide ? 0x7fff7fff7fff7fffull : 0x7f7f7f7f7f7f7f7full;
 
-	v ^= end;
+	v ^= c * (wide ? 0x0001000100010001ull : 0x0101010101010101ull);
 	return ~(((v & low) + low) | v | low) >> 7;
+}
+
+/* Returns a word with a bit for each character of @v that ends a line, as JavaScript has it: CR, LF
+ * but not behind CR, U+2028 and U+2029. *cr: whether CR is before @v, and then at its end. */
+static __always_inline u64 node_line_ends(u64 v, u32 wide, u64 *cr)
+{
+	const u64 crs = node_equal(v, wide, '\r'), before = *cr | crs << (8 << wide);
+	u64 ends = crs | (node_equal(v, wide, '\n') & ~before);
+
+	*cr = crs >> (64 - (8 << wide));
+	if (wide)
+		ends |= node_equal(v & ~0x0001000100010001ull, wide, 0x2028);
+	return ends;
 }
 
 /* A callback of bpf_loop: counts in the next bytes of the window. */
@@ -47,7 +59,7 @@ static long node_count_words(u32 i, void *ctx)
 #pragma unroll
 	for (u32 k = 0; k < NODE_COUNT_SZ / 8; k++, at += 8) {
 		const u64 v = *(const u64 *)(w->window + (at & (WALK_WINDOW - 8)));
-		u64 ends = node_line_ends(v, w->node.text_wide);
+		u64 ends = node_line_ends(v, !!w->node.text_wide, &w->node.lines.cr);
 
 		if (at >= w->node.lines.piece)
 			return 1;
@@ -62,6 +74,12 @@ static long node_count_words(u32 i, void *ctx)
  */
 static __always_inline int node_count_block(struct user_walk *w, void *ctx, u64 at, u32 sz)
 {
+	w->node.lines.cr = 0;
+	if (at != w->node.text) { /* what is before the block */
+		if (read_word(w, at - 8))
+			return -1;
+		node_line_ends(w->word, !!w->node.text_wide, &w->node.lines.cr);
+	}
 	if (sz > WALK_WINDOW || walk_read(w, w->window, sz, at))
 		return -1;
 	w->node.lines.budget--;

@@ -98,7 +98,7 @@ static __always_inline int read_other(struct user_walk *w)
 			n = w->read.sz;
 		OPAQUE(to);
 		OPAQUE(n);
-		if (!p || to > offsetof(struct user_walk, window) || n > WALK_WINDOW ||
+		if (!p || to > offsetof(struct user_walk, slack) || n > WALK_WINDOW ||
 		    bpf_probe_read_kernel((u8 *)w + to, n,
 					  p->bytes + (w->read.at & (OTHER_PAGE_SZ - 1))))
 			return -1;
@@ -130,6 +130,19 @@ WALK_FUNC int walk_read_to(struct user_walk *w, u64 to, u64 sz, u64 at)
 	if (to > offsetof(struct user_walk, window) || sz > WALK_WINDOW)
 		return -1;
 	return bpf_probe_read_user((u8 *)w + to, sz, (void *)at);
+}
+
+/* Reads @sz bytes of the process at @at to @to, a place in @w. Returns not 0 if they are not
+ * there. */
+static __always_inline int walk_read(struct user_walk *w, void *to, u32 sz, u64 at)
+{
+	return walk_read_to(w, (u8 *)to - (u8 *)w, sz, at);
+}
+
+/* Reads the number at @at into w->word: the stack of a walker is short. */
+static __always_inline int read_word(struct user_walk *w, u64 at)
+{
+	return walk_read(w, &w->word, sizeof(w->word), at);
 }
 
 /* Reads the text at @at to the window, at most INTERP_FILE_MAX bytes with its NUL. Returns their

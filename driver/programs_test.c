@@ -68,6 +68,7 @@ static int load(struct live_driver **d, const struct program_row *row, int by_at
 		.page_faults = 1,
 		.switches = 1,
 		.wakeups = 1,
+		.tcp = 1,
 		.select = &select,
 		.sampler = sampler_of(row),
 		.refuse_load = by_attach ? NULL : row->name,
@@ -77,6 +78,8 @@ static int load(struct live_driver **d, const struct program_row *row, int by_at
 
 	said[0] = '\0';
 	assert_int_equal(scap_calls_set(&calls, "getppid", 0), 0);
+	for (unsigned int type = EVT_TCP_STATE_E; type <= EVT_TCP_OVERFLOW_E; type += 2)
+		calls.events[EVT_INDEX(type) / 64] |= 1ull << EVT_INDEX(type) % 64;
 	assert_int_equal(scap_calls_set(&calls, at < 0 ? "recvmsg" : served[at].call, 0), 0);
 	err = live_load(d, &o, &hearing);
 	return err ?: live_attach(*d);
@@ -215,9 +218,11 @@ static void test_verifier_sizes(void **state)
 	struct scap_sampler_opts so = sampler;
 	const struct scap_select select = {.no_calls = 1, .suppress = names, .n_suppress = 1};
 	const struct live_opts all = {.sz = sizeof(all),
+				      .tls = 1,
 				      .page_faults = 1,
 				      .switches = 1,
 				      .wakeups = 1,
+				      .tcp = 1,
 				      .sampler = &so},
 			       no_calls = {.sz = sizeof(no_calls), .select = &select};
 	unsigned int n_high;

@@ -5,9 +5,9 @@
 
 #include "script_text.bpf.h"
 
-#define PY_TEXT_STATE 32 /* of a str */
-#define PY_SIZE 16 /* of str and bytes: length */
-#define PY_BYTES 32 /* of bytes: the content */
+/* Behind the head of a str or bytes, which begin with the length. */
+#define PY_TEXT_STATE 16
+#define PY_BYTES 16
 #define PY_KIND(state) ((state) >> 2 & 7)
 #define PY_IS_COMPACT(state) ((state)&0x20)
 #define PY_IS_ASCII(state) ((state)&0x40)
@@ -19,10 +19,10 @@ static __always_inline struct script_text python_text(struct user_walk *w,
 	u64 n, state;
 	u32 size;
 
-	if (!str || read_word(w, str + PY_SIZE))
+	if (!str || read_word(w, str + p->head))
 		return t;
 	n = w->word;
-	if (read_word(w, str + PY_TEXT_STATE) || !PY_IS_COMPACT(w->word))
+	if (read_word(w, str + p->head + PY_TEXT_STATE) || !PY_IS_COMPACT(w->word))
 		return t;
 	state = w->word;
 	size = PY_KIND(state);
@@ -53,8 +53,8 @@ static __always_inline void put_python_code(struct rec *r, struct user_walk *w,
 	s->name = python_text(w, p, read_word(w, code + p->code_name) ? 0 : w->word);
 	s->file = python_text(w, p, read_word(w, code + p->code_file) ? 0 : w->word);
 	lines = read_word(w, code + p->code_lines) ? 0 : w->word;
-	if (lines && !read_word(w, lines + PY_SIZE)) {
-		s->lines.at = lines + PY_BYTES;
+	if (lines && !read_word(w, lines + p->head)) {
+		s->lines.at = lines + p->head + PY_BYTES;
 		s->lines.len = w->word;
 	}
 	put_script(r, w, c, s);

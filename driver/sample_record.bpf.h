@@ -90,7 +90,11 @@ static __always_inline void walk_from(struct user_walk *w, struct task_struct *t
 	dwarf_regs(w->regs, regs);
 	w->known = 0xffff;
 	w->tls = task->thread.fsbase;
-	w->space = (u64)task->mm;
+	/* Another program of the process, or another process, can get the same mm. The verifier
+	 * refuses arithmetic on a pointer, and does not know it for one in a map. */
+	ONCE(w->space) = (u64)task->mm;
+	ONCE(w->space) ^= task->self_exec_id * 0xc2b2ae3d27d4eb4full ^
+			  task->group_leader->start_boottime * 0x9e3779b97f4a7c15ull;
 	w->joins = 0;
 }
 

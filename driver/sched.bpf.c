@@ -213,20 +213,92 @@ int signal_deliver(u64 *ctx)
 	return PINNED(send_signal(ctx));
 }
 
-/* Puts why @prev leaves the CPU, and if it sleeps the call that it is in, with its first argument.
- * @state: TASK_*. */
+enum {
+	NR_FUTEX = 202,
+	NR_FUTEX_IA32 = 240,
+	FUTEX_COMMAND = 0x7f,
+	FUTEX_WAIT = 0,
+	FUTEX_WAIT_BITSET = 9,
+	MUTEX_CONTENDED = 2, /* the word of a mutex of glibc for which threads wait */
+};
+
+/* The beginning of a mutex of glibc, 64-bit and 32-bit. */
+struct mutex_words {
+	u32 word, count, owner;
+};
+
+/* Puts the owner of the mutex that @prev, which is in @call, waits for, if the futex can be the
+ * word of one. @prev is the current task: this reads its memory. */
+static __always_inline void put_mutex_owner(struct rec *r, struct task_struct *prev, u32 call)
+{
+	const bool ia32 = call == (NR_FUTEX_IA32 | SAMPLE_CALL_IA32);
+	struct pt_regs *regs = user_regs(prev);
+	struct mutex_words m = {};
+	u32 command;
+
+	if (!regs || (call != NR_FUTEX && !ia32)) {
+		put_empty(r);
+		return;
+	}
+	command = (ia32 ? regs->cx : regs->si) & FUTEX_COMMAND;
+	if ((u32)regs->dx == MUTEX_CONTENDED &&
+	    (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET))
+		bpf_probe_read_user(&m, sizeof(m), (void *)arg_of(prev, call));
+	if (m.word == MUTEX_CONTENDED && m.owner)
+		put_s64(r, m.owner);
+	else
+		put_empty(r);
+}
+
+/* Returns whether the quota of a cgroup takes the CPU from the thread. */
+static __always_inline bool is_throttled(struct task_struct *task)
+{
+	struct task_struct___v618 *new = (void *)task;
+	struct task_struct___v617 *old = (void *)task;
+
+	if (bpf_core_field_exists(new->throttled))
+		return BPF_CORE_READ(new, throttled);
+	if (!bpf_core_field_exists(struct cfs_rq___quota, throttle_count) ||
+	    !bpf_core_field_exists(struct sched_entity___quota, cfs_rq))
+		return false;
+	return BPF_CORE_READ(old, se.cfs_rq, throttle_count) > 0;
+}
+
+/* Returns whether the thread sleeps as its cgroup v2 is frozen. Stopped threads, and those that
+ * wait for the exec of a child of vfork, have the mark, too. */
+static __always_inline bool is_frozen(struct task_struct *task, u32 state)
+{
+	return state & STATE_INTERRUPTIBLE && bpf_core_field_exists(task->frozen) &&
+	       BPF_CORE_READ_BITFIELD(task, frozen);
+}
+
+static __always_inline u8 shown_reason(struct task_struct *prev, u32 state)
+{
+	if (state & STATE_DEAD)
+		return SHOWN_DEAD;
+	if (is_frozen(prev, state))
+		return SHOWN_FROZEN;
+	if (!state && prev->pid && is_throttled(prev))
+		return SHOWN_THROTTLED;
+	return shown_state(state);
+}
+
+/* Puts why @prev leaves the CPU, and if it sleeps the call that it is in, with its first argument,
+ * and the owner of a mutex. @state: TASK_*. */
 static __always_inline void put_switch_state(struct rec *r, struct task_struct *prev, u32 state)
 {
 	u32 call = state && prev->pid ? call_of(prev) : NO_CALL;
 
-	put_u8(r, state & STATE_DEAD ? SHOWN_DEAD : shown_state(state));
+	put_u8(r, shown_reason(prev, state));
 	if (call == NO_CALL) {
+		put_empty(r);
 		put_empty(r);
 		put_empty(r);
 		return;
 	}
 	put_u32(r, call);
 	put_u64(r, arg_of(prev, call));
+	put_mutex_owner(r, prev, call);
 }
 
 /* Sends a task switch. @prev is the current task; the enter of its open call was sent before. Its
@@ -265,6 +337,22 @@ static __always_inline bool wants_wakeup(struct task_struct *task, u32 *flags)
 	return cfg.wakeups == DRV_SWITCHES_ALL || !*flags;
 }
 
+/* Puts the thread that wakes another one, the current task, and the call that it is in. */
+static __always_inline void put_waker(struct rec *r, u64 *ctx, struct task_struct *waker)
+{
+	const bool is_thread = !in_interrupt(ctx, waker);
+	const u32 call = is_thread ? call_of(waker) : NO_CALL;
+
+	put_s64(r, is_thread ? waker->pid : 0);
+	if (call == NO_CALL) {
+		put_empty(r);
+		put_empty(r);
+		return;
+	}
+	put_u32(r, call);
+	put_u64(r, arg_of(waker, call));
+}
+
 /* ctx: the task that is woken. The current task, or an interrupt, wakes it. */
 static __always_inline int send_wakeup(u64 *ctx)
 {
@@ -278,7 +366,7 @@ static __always_inline int send_wakeup(u64 *ctx)
 		      EVT_WAKEUP_E_FIXED_SZ))
 		return 0;
 	set_tid(&r, task->pid);
-	put_s64(&r, in_interrupt(ctx, waker) ? 0 : waker->pid);
+	put_waker(&r, ctx, waker);
 	return commit_event(&r);
 }
 

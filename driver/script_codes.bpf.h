@@ -54,19 +54,6 @@ static __always_inline u64 script_tag(u64 at, u32 check)
 	       (at ^ check) * 0xc2b2ae3d27d4eb4full >> SCRIPT_SENT_BITS;
 }
 
-/* Reads @sz bytes of the process at @at to @to, a place in @w. Returns not 0 if they are not
- * there. */
-static __always_inline int walk_read(struct user_walk *w, void *to, u32 sz, u64 at)
-{
-	return walk_read_to(w, (u8 *)to - (u8 *)w, sz, at);
-}
-
-/* Reads the number at @at into w->word: the stack of a walker is short. */
-static __always_inline int read_word(struct user_walk *w, u64 at)
-{
-	return walk_read(w, &w->word, sizeof(w->word), at);
-}
-
 #define GLIBC_KEYS_AT 0x310 /* from the thread pointer: pairs of a serial number and a value */
 #define GLIBC_KEYS 32
 
@@ -76,6 +63,23 @@ static __always_inline u64 thread_value(struct user_walk *w, u32 key)
 	if (!w->tls || key >= GLIBC_KEYS || read_word(w, w->tls + GLIBC_KEYS_AT + key * 16ull + 8))
 		return 0;
 	return w->word;
+}
+
+#define GLIBC_DTV_AT 8 /* from the thread pointer: blocks of thread-local storage, by module */
+
+/* Returns the address of a thread-local variable by its module and offset, which lie at @slot for
+ * __tls_get_addr; 0: not found. */
+static __always_inline u64 thread_variable(struct user_walk *w, u64 slot)
+{
+	u64 at;
+
+	if (!w->tls || read_word(w, slot))
+		return 0;
+	at = w->word * 16;
+	if (read_word(w, w->tls + GLIBC_DTV_AT) || read_word(w, w->word + at))
+		return 0;
+	at = w->word;
+	return read_word(w, slot + 8) ? 0 : w->word + at;
 }
 
 /* Returns a number in the object that was read last. */

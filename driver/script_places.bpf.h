@@ -28,7 +28,7 @@ struct script_place_function {
 
 struct script_place {
 	u32 n;
-	u32 again; /* how often it is used until the walker searches again; 0: always */
+	u32 again; /* walk_is_due */
 	u64 code, check; /* of a walker that checks the code again: where it is, and a checksum */
 	struct script_place_function functions[PLACE_FUNCTIONS]; /* innermost first */
 };
@@ -80,7 +80,7 @@ static __always_inline const struct script_place *place_find(const struct user_w
 	struct script_place *kept = bpf_map_lookup_elem(&script_places, &key);
 	struct script_place *to = place_new(w);
 
-	if (!kept || !to || (ONCE(kept->again) && !--kept->again))
+	if (!kept || !to || walk_is_due(&kept->again))
 		return NULL;
 	place_copy(to, kept);
 	barrier();

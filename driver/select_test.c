@@ -646,12 +646,22 @@ static void talk(int listening)
 		_exit(1);
 }
 
+static void talk_by_unix(void)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) || write(ends[0], many, 1000) != 1000 ||
+	    recv(ends[1], many, 1000, 0) != 1000)
+		_exit(1);
+}
+
 static void talks(void)
 {
 	char byte;
 
 	talk(listener[0]);
 	talk(listener[1]);
+	talk_by_unix();
 	if (read(open("/dev/zero", O_RDONLY), &byte, 1) != 1)
 		_exit(1);
 }
@@ -659,7 +669,7 @@ static void talks(void)
 static void test_ports(void **state)
 {
 	uint16_t port = listen_somewhere(&listener[0]), other = listen_somewhere(&listener[1]);
-	struct scap_snap_port ports[] = {{port, port, 300}, {port, port, 200}, {1, 1, 999}};
+	struct scap_snap_port ports[] = {{port, port, 300}, {port, port, 200}, {0, 1, 900}};
 	struct child child = start(talks);
 	struct scap_select select = {.pids = &child.pid, .n_pids = 1};
 	const struct live_opts o = {.sz = sizeof(o),
@@ -682,6 +692,8 @@ static void test_ports(void **state)
 		assert_bytes(must_find(&c, &at, child.pid, SYS_sendto), 1, many, want);
 		assert_bytes(must_find(&c, &at, child.pid, SYS_recvfrom), 1, many, want);
 	}
+	assert_bytes(must_find(&c, &at, child.pid, SYS_write), 1, many, 900);
+	assert_bytes(must_find(&c, &at, child.pid, SYS_recvfrom), 1, many, 900);
 	assert_bytes(must_find(&c, &at, child.pid, SYS_read), 1, "", 1);
 	free_capture(&c);
 	close(listener[0]);

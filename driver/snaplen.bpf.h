@@ -14,18 +14,20 @@ static const u8 moves_data[DRV_MAX_NR] = {
 };
 
 /* Returns the maximum of the ranges that contain one of the socket's ports; without one the
- * default. */
+ * default. Unix sockets have port 0. */
 __noinline u32 snaplen_of(s32 fd)
 {
 	struct sock *sk = fd_sock(fd);
 	u32 family = sk ? BPF_CORE_READ(sk, __sk_common.skc_family) : 0, most = 0;
-	u16 local, remote;
+	u16 local = 0, remote = 0;
 	bool found = false;
 
-	if (family != AF_INET && family != AF_INET6)
+	if (family == AF_INET || family == AF_INET6) {
+		local = BPF_CORE_READ(sk, __sk_common.skc_num);
+		remote = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	} else if (family != AF_UNIX) {
 		return cfg.snaplen;
-	local = BPF_CORE_READ(sk, __sk_common.skc_num);
-	remote = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	}
 	for (u32 i = 0; i < DRV_MAX_SNAP_PORTS && i < cfg.n_snap_ports; i++) {
 		const volatile struct drv_snap_port *p = &cfg.snap_ports[i];
 

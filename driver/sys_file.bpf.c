@@ -18,11 +18,6 @@ static __always_inline struct file_id opened_id(struct file *file)
 	return file ? file_id_of(file) : none;
 }
 
-static __always_inline u32 open_flags(u32 flags, const struct file_id *id)
-{
-	return convert_open_flags(flags) | (id->created ? PPM_O_F_CREATED : 0);
-}
-
 /* struct open_how */
 struct open_how {
 	u64 flags;
@@ -68,7 +63,7 @@ static __always_inline void put_open(struct rec *r, const struct file_id *id)
 
 	how.flags = widen(r->slot, how.flags, ~0ull);
 	how.mode = widen(r->slot, how.mode, ~0ull);
-	put_u32(r, open_flags(how.flags, id));
+	put_u32(r, convert_open_flags(how.flags) | opened_flags(id));
 	put_u32(r, convert_open_mode(how.flags, how.mode));
 	if (call_nr(r) == NR_openat2)
 		put_u32(r, convert_openat2_resolve(how.resolve));

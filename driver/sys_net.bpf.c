@@ -260,7 +260,7 @@ int fill_passed(u64 *ctx)
 	return 0;
 }
 
-#define MMSG_MAX 32 /* maximum number of messages whose bytes are summed */
+#define MMSG_MAX 4096 /* maximum number of messages whose bytes are summed */
 
 struct mmsg_sum {
 	u64 addr, step, n, sum;
@@ -306,7 +306,149 @@ static __always_inline s64 first_mmsg(const struct rec *r, struct user_msghdr *m
 	return (u32)user_s32(arg(r, 1) + mmsg_len_at(), 0);
 }
 
-/* Puts one event for all messages: their number, total bytes, and data and address of the first. */
+/* Each entry of the parameter messages begins with the size of the message (u32), and the sizes of
+ * the address and of the data that follow (u16 each). */
+#define MMSG_HEAD_SZ 8u
+#define MMSG_KEPT 16u /* maximum number of entries */
+#define MMSG_DATA_MAX PATH_SZ /* of one message, besides the first */
+#define MMSG_OTHERS_SZ 512u /* at least what the other parameters of the record take */
+#define MMSG_SZ 32768u
+
+/* Returns the most bytes of entries that the record has room for. */
+static __always_inline u64 mmsg_max(void)
+{
+	u64 left = DRV_REC_MAX - MMSG_OTHERS_SZ;
+
+	left -= cfg.snaplen_max < left ? cfg.snaplen_max : left;
+	return left < MMSG_SZ ? left : MMSG_SZ;
+}
+
+/* Returns the most bytes of data in an entry. */
+static __always_inline u64 mmsg_data_max(const struct drv_slot *slot)
+{
+	return written(copied_len(slot, MMSG_DATA_MAX), MMSG_DATA_MAX);
+}
+
+/* Returns the room for the entries of the call that ends; one of a single message has none. */
+static __always_inline u64 mmsg_room(const u64 *ctx)
+{
+	u64 n = bounded((s64)ctx[1] > 1 ? ctx[1] : 0, MMSG_KEPT);
+
+	return bounded(n * (MMSG_HEAD_SZ + TUPLE_SZ + mmsg_data_max(this_slot())), mmsg_max());
+}
+
+/* Words of a struct msghdr, native or 32-bit. */
+enum msg_word { MSG_NAME, MSG_NAMELEN, MSG_IOV, MSG_IOVLEN };
+
+/* Reads a word of the struct at @addr, 0 if it is unreadable. The stack has no room for a struct
+ * user_msghdr here (6.1: "combined stack size of 4 calls is 544"). */
+static __always_inline u64 msg_word(u64 addr, u32 word)
+{
+	const u64 v = user_ulong(addr + word * ulong_size(), 0);
+
+	return word == MSG_NAMELEN ? (u32)v : v;
+}
+
+struct mmsg_data {
+	struct rec_bytes *rec;
+	u64 iov, count, off, left;
+};
+
+/* Copies one more buffer of a message. A callback of bpf_loop. */
+static long mmsg_piece(u32 i, void *ctx)
+{
+	struct mmsg_data *d = ctx;
+	struct iovec v;
+	u64 n;
+
+	if (i >= d->count || !d->left || user_iovec(&v, d->iov, i))
+		return 1;
+	n = copy_user(d->rec, d->off, v.base, v.len < d->left ? v.len : d->left, MMSG_DATA_MAX);
+	d->off += n;
+	d->left -= n;
+	return v.len && !n;
+}
+
+/* Copies up to @max bytes of the message at @addr to byte @off. Returns their number. */
+__noinline u64 mmsg_data(struct rec_bytes *rec, u64 off, u64 addr, u64 max)
+{
+	struct mmsg_data d = {.rec = rec,
+			      .iov = msg_word(addr, MSG_IOV),
+			      .count = msg_word(addr, MSG_IOVLEN),
+			      .off = off,
+			      .left = max};
+
+	if (!rec)
+		return 0;
+	bpf_loop(VECTOR_MAX, mmsg_piece, &d, 0);
+	return d.off - off;
+}
+
+/* Writes the address of the message at @addr to byte @off. Returns its length. */
+static __always_inline u64 mmsg_tuple(struct rec_bytes *rec, u64 off, u64 addr, u64 inbound)
+{
+	const u64 name = msg_word(addr, MSG_NAME), len = msg_word(addr, MSG_NAMELEN);
+	struct sock *sk = fd_sock(this_slot()->call.args[0]);
+
+	return name && len ? bounded(tuple_text(rec, off, (u64)sk, name, len | inbound), TUPLE_SZ)
+			   : 0;
+}
+
+struct mmsg_copy {
+	struct rec_bytes *rec;
+	u64 n; /* messages */
+	u64 off, end; /* of the next entry, and of the room */
+	u64 inbound;
+};
+
+/* Writes the entry of one message. The first has its address and data in parameters of their own. A
+ * callback of bpf_loop. */
+static long mmsg_entry(u32 i, void *ctx)
+{
+	struct drv_slot *slot = this_slot();
+	const u64 *args = slot->call.args, len_at = mmsg_len_at(), max = mmsg_data_max(slot);
+	const u64 addr = args[1] + i * (len_at + ulong_size());
+	struct mmsg_copy *c = ctx;
+	u64 off = bounded(c->off, REC_OFF_MAX), tuple = 0, data = 0;
+	u32 len;
+
+	if (i >= c->n || off + MMSG_HEAD_SZ + TUPLE_SZ + max > c->end)
+		return 1;
+	len = user_s32(addr + len_at, 0);
+	if (i) {
+		tuple = mmsg_tuple(c->rec, off + MMSG_HEAD_SZ, addr, c->inbound);
+		data = mmsg_data(c->rec, off + MMSG_HEAD_SZ + tuple, addr, len < max ? len : max);
+	}
+	store32(&c->rec->at[off], len);
+	store16(&c->rec->at[off + 4], tuple);
+	store16(&c->rec->at[off + 6], data);
+	c->off = off + MMSG_HEAD_SZ + tuple + data;
+	return 0;
+}
+
+/* Writes the entries of @n messages to bytes @off to @end. Returns their length. */
+__noinline u64 mmsg_entries(struct rec_bytes *rec, u64 off, u64 end, u64 n, u64 inbound)
+{
+	struct mmsg_copy c = {.rec = rec, .n = n, .off = off, .end = end, .inbound = inbound};
+
+	if (!rec)
+		return 0;
+	bpf_loop(MMSG_KEPT, mmsg_entry, &c, 0);
+	return c.off - off;
+}
+
+/* Puts an entry for each message of a call that moved several; begin must have mmsg_room. */
+static __always_inline void put_mmsg_entries(struct rec *r, u64 *ctx, bool inbound)
+{
+	const u64 n = r->ret > 1 ? r->ret : 0;
+
+	put_done(r, bounded(mmsg_entries((void *)r->base, r->off, r->off + mmsg_room(ctx), n,
+					 inbound ? TUPLE_INBOUND : 0),
+			    mmsg_max()));
+	widen_off(r);
+}
+
+/* Puts one event for all messages: their number, total bytes, and data and address of each. */
 SEC("?tp_btf/sys_exit")
 int fill_sendmmsg(u64 *ctx)
 {
@@ -314,7 +456,7 @@ int fill_sendmmsg(u64 *ctx)
 	struct rec r;
 	s64 len;
 
-	if (!begin(&r, ctx, SENDMMSG_X, cfg.snaplen_max + TUPLE_SZ))
+	if (!begin(&r, ctx, SENDMMSG_X, cfg.snaplen_max + TUPLE_SZ + mmsg_room(ctx)))
 		return 0;
 	len = first_mmsg(&r, &m);
 	put_s64(&r, r.ret);
@@ -324,6 +466,7 @@ int fill_sendmmsg(u64 *ctx)
 	put_msg_tuple(&r, false, m.name, m.namelen);
 	widen_off(&r);
 	put_raw32(&r, arg(&r, 3), 0);
+	put_mmsg_entries(&r, ctx, false);
 	return commit(&r);
 }
 
@@ -342,7 +485,7 @@ int fill_recvmmsg(u64 *ctx)
 	bool follows;
 	s64 len;
 
-	if (!begin(&r, ctx, RECVMMSG_X, cfg.snaplen_max + TUPLE_SZ + CONTROL_SZ))
+	if (!begin(&r, ctx, RECVMMSG_X, cfg.snaplen_max + TUPLE_SZ + CONTROL_SZ + mmsg_room(ctx)))
 		return 0;
 	len = first_mmsg(&r, &m);
 	put_s64(&r, r.ret);
@@ -354,6 +497,7 @@ int fill_recvmmsg(u64 *ctx)
 	put_user_bytes_apart(&r, m.control, m.controllen, CONTROL_SZ);
 	widen_off(&r);
 	put_raw32(&r, arg(&r, 3), 0);
+	put_mmsg_entries(&r, ctx, true);
 	pin();
 	commit(&r);
 	/* Only unix sockets pass files; 32-bit calls are as in recvmsg. */

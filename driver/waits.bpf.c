@@ -202,7 +202,7 @@ static __always_inline void send_made(const struct waiting *s, u64 end)
 		end = 0;
 	r.n = EVT_SCRIPT_E_NPARAMS;
 	r.off = REC_LENS + widen_in(&w->scratch, end, 2 * EVT_SCRIPT_E_NPARAMS + (u64)SCRIPT_ROOM);
-	if (rec_close(&r, 0, 0))
+	if (rec_close(&r, 0, 0) && !w->content.is_part)
 		note_sent(w->codes[s->walk->code & (WALK_CODES_MAX - 1)].tag);
 }
 

@@ -28,6 +28,8 @@
 #define NODE_EXIT_FUNCTION 24 /* above it, in the frame of a builtin in C++ */
 #define NODE_FUNCTION_SZ 48 /* of what is read of a JSFunction */
 
+#define NODE_STATE_GC 1 /* of the VM */
+
 #define NODE_CODE_ALIGN 64
 #define NODE_CODE_STEPS 2048 /* code of up to 128 KiB is found */
 #define NODE_CODE_SZ 64 /* of what is read */
@@ -457,6 +459,37 @@ static __always_inline int node_add(struct user_walk *w, const struct interp_nod
 	return node_put_place(w, p, 1);
 }
 
+/* Returns whether the thread collects garbage, as V8 itself notes it. Verified on its own. */
+WALK_FUNC int node_in_gc(struct user_walk *w, const struct interp_process *p)
+{
+	u64 at;
+
+	if (!w || !p || !p->node.vm_state || !w->tls)
+		return 0;
+	if (p->node.isolate_in == NODE_ISOLATE_KEY) {
+		if (read_word(w, p->root) || !thread_value(w, (u32)w->word))
+			return 0;
+	} else {
+		at = p->node.isolate_in == NODE_ISOLATE_SLOT ? thread_variable(w, p->root)
+							     : w->tls + (s64)p->node.isolate;
+		if (!at || read_word(w, at))
+			return 0;
+	}
+	return w->word && !read_word(w, w->word + p->node.vm_state) &&
+	       (u16)w->word == NODE_STATE_GC;
+}
+
+/* Begins a walk. Returns whether the stack is full. */
+static __always_inline int node_begins(struct user_walk *w, const struct interp_process *p)
+{
+	w->node.phase = NODE_FRAME;
+	w->node.work = 0;
+	for (u32 i = 0; i < NODE_SEEN; i++)
+		w->node.seen[i].function = 0;
+	return !w->exact && node_in_gc(w, p) &&
+	       walk_put_state(w, STACK_WALKER_NODE, STACK_STATE_NODE_GC);
+}
+
 WALK_FUNC int walk_node(struct user_walk *w, const struct interp_process *p)
 {
 	int r = NODE_UP;
@@ -465,12 +498,8 @@ WALK_FUNC int walk_node(struct user_walk *w, const struct interp_process *p)
 		return 1;
 	if (!(w->known & KNOWN(UNWIND_RBP)))
 		return 0;
-	if (walk_script_begins(w, STACK_WALKER_NODE)) {
-		w->node.phase = NODE_FRAME;
-		w->node.work = 0;
-		for (u32 i = 0; i < NODE_SEEN; i++)
-			w->node.seen[i].function = 0;
-	}
+	if (walk_script_begins(w, STACK_WALKER_NODE) && node_begins(w, p))
+		return 1;
 	if (w->node.phase == NODE_FRAME)
 		r = node_frame(w, &p->node);
 	else if (w->node.phase == NODE_FIND)

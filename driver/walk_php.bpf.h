@@ -148,6 +148,18 @@ static __always_inline int php_in_compiled(const struct user_walk *w)
 	return (RULE_KIND(w->rule) & UNWIND_KIND_MASK) == UNWIND_NONE;
 }
 
+/* The same where the loop has a frame pointer, which compiled code keeps. */
+static __always_inline int php_leave_by_rbp(struct user_walk *w, const struct interp_process *p,
+					    u64 text)
+{
+	if (!(w->known & KNOWN(UNWIND_RBP)) || !user_fp(w->bp, w->sp) ||
+	    bpf_probe_read_user(&w->word, sizeof(w->word), (void *)(w->bp + 8)) ||
+	    w->word - text >= p->php.text_sz)
+		return -1;
+	w->rule = p->php.rule;
+	return 0;
+}
+
 /* Sets how the native walk leaves an activation: compiled code runs in the loop's frame. It may
  * have called a part of its own, or left a trace. Returns not 0 if that is not found, which ends
  * the walk. Verified on its own. */
@@ -158,6 +170,8 @@ WALK_FUNC int php_leave(struct user_walk *w, const struct interp_process *p)
 	if (!w || !p || w->other)
 		return -1;
 	text = p->root + (s64)p->php.text;
+	if (RULE_KIND(p->php.rule) == UNWIND_RBP)
+		return php_leave_by_rbp(w, p, text);
 	at = w->sp + (RULE_CFA(p->php.rule) - 1) * 8ull;
 	for (u32 i = 0; i < 2 * PHP_COMPILED_WORDS; i++) {
 		add = i % PHP_COMPILED_WORDS * 8 + i / PHP_COMPILED_WORDS * PHP_EXIT_SZ;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Walks the frames of CPython 3.6 to 3.14.
+ * Walks the frames of CPython 3.6 to 3.14, and of 3.13 without the GIL.
  *
  * The thread's state is found by the key of PyGILState, which a thread keeps while it waits without
  * the GIL. From 3.11 on an activation of the loop has a structure on the C stack: it must lie in
@@ -19,12 +19,15 @@
 #include "shared/user_walk.h"
 
 #define PYTHON_STEP 4 /* maximum number of frames per call: a loop that is unrolled */
-/* No code object is smaller: bytes behind one may not be mapped. */
+/* No code object is smaller: bytes behind one may not be mapped. Behind the head it has the number
+ * of instructions; before 3.11 of arguments. */
 #define PYTHON_CODE_SZ 144
-#define PYTHON_CODE_UNITS 16 /* in it: the number of instructions; before 3.11 of arguments */
+#define PYTHON_FREE_CODE_SZ 168 /* without the GIL, where heads are larger */
 #define PYTHON_STATES_MAX 512 /* maximum number of thread states that are searched */
 #define PYTHON_STATE_SZ 512 /* at least that of a thread state */
 #define PYTHON_STATE_NEXT 8 /* in a thread state */
+#define PYTHON_STATE_INTERP 16
+#define PYTHON_STATUS_ACTIVE 0x10 /* the thread has the GIL */
 #define PYTHON_TAG 3ull /* bits of a reference that are not its address: 3.14 */
 
 /* Returns the innermost activation of the thread: a C frame, or a frame. 0: none. */
@@ -140,6 +143,25 @@ static __always_inline int python_other(struct user_walk *w, const struct interp
 	return WALK_AGAIN;
 }
 
+/* Returns whether the thread collects garbage: its interpreter does, and it has the GIL. Verified
+ * on its own. */
+WALK_FUNC int python_in_gc(struct user_walk *w, const struct interp_process *p)
+{
+	const struct interp_python *python;
+	u64 state;
+
+	if (!w || !p)
+		return 0;
+	python = &p->python;
+	state = w->python.own;
+	if (!python->gc_collecting || !state || read_word(w, state + PYTHON_STATE_INTERP) ||
+	    read_word(w, w->word + python->gc_collecting) || (u32)w->word != 1)
+		return 0;
+	if (python->minor >= 12)
+		return !read_word(w, state + (s64)python->gil) && w->word & PYTHON_STATUS_ACTIVE;
+	return !read_word(w, p->root + (s64)python->gil) && w->word == state;
+}
+
 /* Begins with the innermost activation. */
 static __always_inline void python_begins(struct user_walk *w, const struct interp_python *p,
 					  u64 root)
@@ -183,6 +205,14 @@ static __always_inline u64 python_first(struct user_walk *w, const struct interp
 	return read_word(w, activation + c_frame_current(p)) ? 0 : w->word;
 }
 
+static __always_inline int python_read_code(struct user_walk *w, const struct interp_python *p,
+					    u64 code)
+{
+	const u32 sz = p->head > PYTHON_HEAD_SZ ? PYTHON_FREE_CODE_SZ : PYTHON_CODE_SZ;
+
+	return walk_read(w, w->object, sz, code);
+}
+
 /* Puts the frame that runs @code at @lasti. Returns not 0 if the walk ends. */
 static __always_inline int python_put(struct user_walk *w, const struct interp_python *p, u64 code,
 				      u64 lasti)
@@ -190,10 +220,10 @@ static __always_inline int python_put(struct user_walk *w, const struct interp_p
 	u64 position;
 	u32 check;
 
-	if (!code || walk_read(w, w->object, PYTHON_CODE_SZ, code))
+	if (!code || python_read_code(w, p, code))
 		return 0;
 	check = script_check(
-		object_u64(w, p->code_name) ^ object_u64(w, PYTHON_CODE_UNITS) * 5 ^
+		object_u64(w, p->code_name) ^ object_u64(w, p->head) * 5 ^
 			object_u64(w, p->code_lines) * 3 ^ object_u64(w, p->code_file) * 7,
 		object_u32(w, p->code_first_line),
 		object_u32(w, p->code_flags) ^ (u64)object_u32(w, p->code_argcount) << 24);
@@ -289,8 +319,12 @@ WALK_FUNC int python_search(struct user_walk *w, const struct interp_process *p)
 /* Finds the first frame of the activation. Returns 0 if there is one, else as walk_script. */
 static __always_inline int python_enter(struct user_walk *w, const struct interp_process *p)
 {
-	if (walk_script_begins(w, STACK_WALKER_PYTHON))
+	if (walk_script_begins(w, STACK_WALKER_PYTHON)) {
 		python_begins(w, &p->python, p->root);
+		if (!w->exact && w->script[STACK_WALKER_PYTHON] && python_in_gc(w, p) &&
+		    walk_put_state(w, STACK_WALKER_PYTHON, STACK_STATE_PYTHON_GC))
+			return 1;
+	}
 	if (w->python.search == PYTHON_SEARCHES)
 		return python_search(w, p);
 	w->script_n = w->n;

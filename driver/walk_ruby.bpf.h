@@ -40,8 +40,6 @@
 
 #define RUBY_BODY_AT 64 /* where a body is copied in w->object */
 
-#define GLIBC_DTV_AT 8 /* from the thread pointer: blocks of thread-local storage, by module */
-
 /* Reads the context of the thread to w->object. Returns 0 if it is not found. */
 static __always_inline int ruby_context(struct user_walk *w, const struct interp_process *p)
 {
@@ -49,19 +47,8 @@ static __always_inline int ruby_context(struct user_walk *w, const struct interp
 
 	if (!w->tls)
 		return 0;
-	w->word = w->tls + (s64)p->ruby.context;
-	if (!p->ruby.context) {
-		if (read_word(w, p->root))
-			return 0;
-		at = w->word * 16;
-		if (read_word(w, w->tls + GLIBC_DTV_AT) || read_word(w, w->word + at))
-			return 0;
-		at = w->word;
-		if (read_word(w, p->root + 8))
-			return 0;
-		w->word += at;
-	}
-	if (read_word(w, w->word))
+	at = p->ruby.context ? w->tls + (s64)p->ruby.context : thread_variable(w, p->root);
+	if (!at || read_word(w, at))
 		return 0;
 	w->ruby.context = w->word;
 	return !walk_read(w, w->object, RUBY_CONTEXT_SZ, w->word);

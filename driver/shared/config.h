@@ -46,7 +46,7 @@ enum drv_tasks {
 	(DRV_TASKS_MARKED | DRV_TASKS_SUPPRESS |                                                   \
 	 DRV_TASKS_THREADS) /* criteria that need marks    \ */
 
-/* Bytes kept of the data on sockets with a port in the range. */
+/* Bytes kept of the data on sockets with a port in the range; unix sockets have port 0. */
 struct drv_snap_port {
 	u16 from, to;
 	u32 snaplen;
@@ -76,6 +76,22 @@ enum drv_switches {
 	DRV_SWITCHES_ALL, /* and from others, for the state: when a selected task began to run */
 };
 
+/* Arguments that tracepoints of TCP have on this kernel. */
+enum drv_tcp_args {
+	DRV_TCP_RESET_REASON = 1 << 0, /* tcp_send_reset: since 6.10 */
+	DRV_TCP_DROP_SOCK = 1 << 1, /* kfree_skb, the receiving socket: since 6.11 */
+};
+
+/* Names of the kernel's reasons, as its BTF has them, for the programs of TCP. */
+#define DRV_TCP_REASONS 256 /* of each kind */
+#define DRV_TCP_REASON_SZ 32
+
+enum drv_tcp_reasons { DRV_TCP_DROP, DRV_TCP_RESET, DRV_TCP_REASON_KINDS };
+
+struct drv_tcp_reason {
+	char name[DRV_TCP_REASON_SZ];
+};
+
 /* const volatile in BPF: the verifier removes the code of what is switched off. */
 struct drv_config {
 	u32 self_tgid; /* PID of saker itself, never recorded; 0: none */
@@ -94,6 +110,7 @@ struct drv_config {
 	u32 calls; /* system calls are hooked; else forks and execs come from the scheduler's
 		      tracepoints */
 	u32 io_cqe_at; /* completions of io_uring come as a pointer (since 6.16), not as values */
+	u32 tcp_args; /* enum drv_tcp_args */
 	u32 task_storage; /* calls of sleeping tasks are kept in task storage; else in a hash map */
 	s64 epoch_offset; /* added to the boot clock gives the time since the epoch, as of load */
 	struct drv_calls want; /* all recorded calls: shown, or for the state */
@@ -280,6 +297,7 @@ struct drv_slot {
 	u64 before; /* resv plus one while the exit's record has no place yet; 0: not in an exit */
 	u64 n_unsampled; /* calls and events excluded by --sampling */
 	u64 n_no_ring; /* records lost before the CPU, which came online, had a ring */
+	u64 n_suppressed; /* of the filtered calls: those of suppressed processes */
 	u64 passed_for; /* the task whose call fill_passed continues; 0: another one ran since */
 } __attribute__((aligned(128)));
 

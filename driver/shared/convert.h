@@ -236,6 +236,7 @@ static inline int row_is_carried(const struct call_row *row)
 #define PPM_O_CLOEXEC (1u << 12)
 #define KERNEL_O_CLOEXEC 0x80000u
 #define PPM_O_F_CREATED (1u << 14)
+#define PPM_FD_FIFO (1u << 30) /* of saker: far from what the format may still add */
 
 #define KERNEL_O_CREAT 0x40u
 #define KERNEL_O_TMPFILE 0x400000u

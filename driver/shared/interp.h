@@ -23,12 +23,16 @@ enum python_frames {
 	PYTHON_NO_C_FRAMES, /* 3.13 and 3.14: only that one */
 };
 
+#define PYTHON_HEAD_SZ 16
+#define PYTHON_FREE_HEAD_SZ 32 /* without the GIL */
+
 struct interp_python {
 	u8 frames; /* enum python_frames */
 	u8 minor; /* 3.minor */
 	u8 entry; /* value of the byte at frame_entry in the outermost frame of an activation */
 	u8 lasti_scale; /* bytes for each unit of frame_lasti in frame objects */
 	u8 root_is_key; /* root: only the key, which exists */
+	u8 head; /* size of what each object begins with */
 	u16 tstate_frame; /* in the thread state: the C frame, or the frame */
 	u16 tstate_thread; /* in the thread state: its thread, as the thread pointer */
 	u16 interp_next, interp_states; /* in an interpreter; a thread state's next one is at 8 */
@@ -38,6 +42,9 @@ struct interp_python {
 		code_bytes; /* in the code object */
 	u16 text; /* in a str: the characters, if all are ASCII */
 	u16 wide_text; /* and if not */
+	u16 gc_collecting; /* in an interpreter: whether garbage is collected; 0: unknown */
+	s32 gil; /* the thread state that has the GIL, relative to the root; from 3.12 on in a
+		  * thread state: its status */
 };
 
 struct interp_key {
@@ -137,6 +144,13 @@ struct interp_beam {
 #define NODE_BYTECODES_MAX 256
 #define NODE_FRAMES_OPS_MAX 64
 
+/* What has the Isolate of a thread. */
+enum node_isolate {
+	NODE_ISOLATE_VARIABLE, /* of the program, thread-local */
+	NODE_ISOLATE_SLOT, /* the same of a library: root */
+	NODE_ISOLATE_KEY, /* a thread-specific key: root */
+};
+
 /* V8 of Node.js. Offsets in objects are without the tag of pointers. */
 struct interp_node {
 	u8 major; /* of V8 */
@@ -159,6 +173,9 @@ struct interp_node {
 	u8 frames_builtins; /* the first one for a builtin function */
 	u8 frames_literal; /* a value that is a literal */
 	u8 scope_locals; /* index of the first variable in a ScopeInfo */
+	u16 vm_state; /* in the Isolate; 0: unknown */
+	u8 isolate_in; /* enum node_isolate */
+	s32 isolate; /* the Isolate's variable, from the thread pointer */
 	/* Types of objects. */
 	u16 function_type, shared_type, scope_type, script_type, bytecodes_type, code_type,
 		stream_type /* the object that has the instructions */, table_type, array_type;
@@ -200,7 +217,7 @@ struct interp_process {
 		   * PHP: current_execute_data of the executor's globals
 		   * Erlang: ranges of the code of modules, by code index
 		   * Ruby: the module and offset of the context's variable, for __tls_get_addr
-		   * Node.js: unused
+		   * Node.js: the key, or the module and offset, of the Isolate's variable
 		   * Java: the pointer to the array of code heaps */
 	union {
 		struct interp_python python;

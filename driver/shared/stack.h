@@ -71,7 +71,10 @@ enum stack_walker {
 /* What a runtime does for itself: a function that it seems to have called. Walker, symbol, number,
  * name. The number stands in place of a code object's address, which is never that low. Numbers are
  * in files: never change one. */
-#define STACK_STATES(X) X(RUBY, GC, 1, "(garbage collection)")
+#define STACK_STATES(X)                                                                            \
+	X(RUBY, GC, 1, "(garbage collection)")                                                     \
+	X(PYTHON, GC, 1, "(garbage collection)")                                                   \
+	X(NODE, GC, 1, "(garbage collection)")
 
 enum stack_state {
 #define X(walker, sym, number, name) STACK_STATE_##walker##_##sym = (number),

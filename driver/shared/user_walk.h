@@ -546,6 +546,8 @@ static inline void plain_frames(struct user_walk *w, const struct unwind_cache *
 	const u64 window_at = w->window_at, window_sz = w->window_sz, gen = cache_tag(w, 0);
 	u64 sp = w->sp, bp = w->bp, bx = w->regs[UNWIND_RBX], rule = w->rule, ip = w->ip;
 	u32 has_bp = w->known >> UNWIND_RBP & 1, has_bx = w->known >> UNWIND_RBX & 1, n = w->n;
+	/* The frames of interpreters raise the maximum. */
+	const u32 max = w->max < STACK_USER_MAX ? w->max : STACK_USER_MAX;
 	u32 i;
 
 	for (i = 0; i < WALK_PLAIN_MAX; i++) {
@@ -563,7 +565,7 @@ static inline void plain_frames(struct user_walk *w, const struct unwind_cache *
 		if (!top || top > window_sz || top & 7 || top < at_bp * 8 || top < at_bx * 8)
 			break;
 		to = walk_window(w, top - 8);
-		if (!user_code(to) || n >= w->max)
+		if (!user_code(to) || n >= max)
 			break;
 		c = &cache->at[cache_place((to - 1) ^ gen)];
 		next = WALK_ONCE(c->rule);

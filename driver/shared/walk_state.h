@@ -42,7 +42,7 @@ struct script_content {
 	struct script_text name, file;
 	struct script_text lines; /* or the package or class: see each language */
 	struct script_text bases; /* what the lines refer to */
-	u32 first_line;
+	u32 first_line; /* Erlang: the arity; Node.js: the number in the script, from 1; 0: none */
 	u8 version; /* minor */
 	u8 is_part; /* some of the bytes could not be read */
 };
@@ -202,6 +202,7 @@ struct user_walk {
 		} frames;
 		struct { /* lines that are counted */
 			u64 sz; /* bytes of the source */
+			u64 cr; /* the bit of a CR before the next word */
 			u32 piece; /* bytes in the window */
 			u32 n, before; /* ends of lines; before the current block */
 			u32 budget; /* blocks that may be counted */
@@ -257,7 +258,19 @@ struct user_walk {
 	u64 word;
 	u8 object[WALK_SCRIPT_SZ];
 	u8 window[WALK_WINDOW];
+	u8 slack[WALK_WINDOW]; /* for the verifier: behind any place in the window */
 };
+
+/* Takes one use of something that is searched again after *left of them; 0: never. Returns whether
+ * that is now. It stays so until it was replaced: the search may fail, or another CPU be first. */
+static inline int walk_is_due(u32 *left)
+{
+	const u32 now = *(volatile u32 *)left;
+
+	if (now > 1)
+		*(volatile u32 *)left = now - 1;
+	return now == 1;
+}
 
 /* Reads stack memory into w->window. Returns 0, or not 0 if it is not there. */
 static int walk_fill(struct user_walk *w, u32 sz, u64 addr);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Measures the least cost of a hook at both ends of each call: two programs that read the clock. */
+/* Measures the least cost of hooks: programs that read the clock, at both ends of each call and at
+ * each task switch. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
@@ -32,4 +33,11 @@ int empty_exit(void *ctx)
 {
 	(void)ctx;
 	return 0;
+}
+
+SEC("?tp_btf/sched_switch")
+int floor_switch(void *ctx)
+{
+	(void)ctx;
+	return bpf_ktime_get_boot_ns() == 1;
 }
