@@ -73,6 +73,11 @@ class Async(unittest.TestCase):
     def test_php(self):
         self.check("php", glob.glob("/usr/bin/php8.?")[0])
 
+    def test_php_compiled(self):
+        self.check("php", "/usr/bin/php8.4", runtimes.root("trixie", "php8.4-cli", "php8.4-opcache"),
+                   ("-d", "zend_extension=opcache.so", "-d", "opcache.enable_cli=1", "-d", "opcache.jit=function",
+                    "-d", "opcache.jit_buffer_size=32M"))
+
     def test_perl(self):
         self.check("pl", "/usr/bin/perl")
 

@@ -207,7 +207,9 @@ def early(verdicts):
     samples have no such frame."""
     in_row = 0
     for i, (_, _, rows) in enumerate(verdicts):
+        own = [name for kind, name, _, _ in rows if kind == "s"]
         lacks = any(kind == "u" and name == "Perl_runops_standard" for kind, name, _, _ in rows)
+        lacks |= any(name.startswith("main::") for name in own) and own[-1] != "main program" # files without names
         in_row = 0 if lacks else in_row + 1
         if in_row == 100:
             return i + 1 - in_row

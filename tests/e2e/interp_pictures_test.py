@@ -60,7 +60,8 @@ class Pictures(unittest.TestCase):
                 profile("-r", capture, "-o", svg)
                 stacks = profile("-r", capture, "-c", "folded").stdout
                 for chain in chains:
-                    self.assertRegex(stacks, ";(.*;)?".join(re.escape(function) for function in chain.split(";")))
+                    functions = (re.escape(function) + r"(?: \([^;]*\))?" for function in chain.split(";"))
+                    self.assertRegex(stacks, ";(.*;)?".join(functions))
                 self.look(svg, language)
 
     def look(self, svg, language):

@@ -47,7 +47,7 @@ class Interpreters(Stacks):
         """The versions of pyenv among these."""
         found = [(version, python) for version, python in pythons().items() if version in wanted]
         if not found:
-            self.skipTest(f"no Python {', '.join(wanted)} of pyenv")
+            e2e.skip_test(f"no Python {', '.join(wanted)} of pyenv")
         for version, python in found:
             yield int(version[2:]), version, python
 

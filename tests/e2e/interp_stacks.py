@@ -67,12 +67,12 @@ class Stacks(unittest.TestCase):
         self.assertEqual(len(res), N)
         return res
 
-    def sampled(self, calls, library=None):
+    def sampled(self, calls, library=None, also=""):
         """The stacks of waits in nap: pairs of function and line. library: the name of a file whose functions count,
-        too, without lines."""
+        too, without lines. also: a condition."""
         text = e2e.run(e2e.SAKER, "-r", self.capture, "-p", "%stack.rows.source\\n",
                        "evt.type=sample and sample.state in (sleep, disk_sleep) and sample.call in (%s) "
-                       "and stack.lang.top contains nap" % calls)
+                       "and stack.lang.top contains nap %s" % (calls, also))
         res = []
         for stack in text.split("\n\n"):
             rows = [row.split("\t") for row in stack.strip().splitlines()]

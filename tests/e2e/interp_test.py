@@ -3,15 +3,20 @@
 """Tests the frames of Lua, Perl, PHP, Ruby and Node.js in sampled stacks: functions, lines and order are those that the
 language itself has, for each version here."""
 
+import collections
 import glob
+import html
+import json
 import os
 import re
+import shlex
 import shutil
 import socket
 import struct
 import subprocess
 import unittest
 
+import erlang
 import interp_java_test
 import runtimes
 import saker_e2e as e2e
@@ -46,6 +51,21 @@ class Forks(unittest.TestCase):
             of[pid] = of.get(pid, 0) + 1
         self.assertGreater(len(of), 1)
         self.assertGreater(sorted(of.values())[-2], 45) # a few waits may end at once
+
+
+class Execs(unittest.TestCase):
+    def test_names(self):
+        """A process runs the same program again and again: without random addresses, code objects lie where they lay
+        before, in memory that the kernel may describe with the same structure as two programs ago."""
+        capture = os.path.join(e2e.own_dir(self), "capture.scap")
+        script = os.path.join(HERE, "interp/execs.py")
+        subprocess.run([e2e.SAKER, "profile", "--off-cpu", "-w", capture, "--", "setarch", "-R", "python3", script, "15"],
+                       check=True, env={**os.environ, **SESSION, "PYTHONHASHSEED": "0"})
+        tops = e2e.run(e2e.SAKER, "-r", capture, "-p", "%stack.lang.top",
+                       "stack.lang.top exists and sample.call in (clock_nanosleep, select, pselect6)").splitlines()
+        self.assertGreater(len(tops), 160)
+        for top in tops:
+            self.assertRegex(top, r"^nap \(.+/execs\.py:9\)$")
 
 
 class Lua(Stacks):
@@ -88,6 +108,29 @@ class Lua(Stacks):
                 subprocess.run(["gcc", "-O1", "-I/usr/include/lua5.4", "-o", host,
                                 os.path.join(HERE, "interp/lua_host.c"), *words], check=True)
                 self.check(host, i + 1)
+
+    def test_two(self):
+        """A second Lua of another version in the process has native frames, and never those of the first."""
+        folder, capture = e2e.own_dir(self), os.path.join(e2e.own_dir(self), "capture.scap")
+        host, library = os.path.join(folder, "two"), runtimes.root("bookworm", "liblua5.3-0")
+        library = glob.glob(library + "/usr/lib/*/liblua5.3.so.0")[0]
+        first, second = (os.path.join(HERE, f"interp/two_{name}.lua") for name in ("first", "second"))
+        subprocess.run(["gcc", "-O1", "-rdynamic", "-I/usr/include/lua5.4", "-o", host,
+                        os.path.join(HERE, "interp/lua_two.c"), "-l:liblua5.4.a", "-lm", "-ldl"], check=True)
+        subprocess.run([e2e.SAKER, "profile", "-F", "999", "-w", capture, "--", host, library, first, second], check=True,
+                       env={**os.environ, **SESSION})
+        stacks = e2e.run(e2e.SAKER, "-r", capture, "-p", "%stack.rows.source\\n", "sample.reason=cpu").split("\n\n")
+        seen = {"first": 0, "second": 0}
+        for stack in stacks:
+            rows = [row.split("\t") for row in stack.strip().splitlines()]
+            frames = [f"{r[1]} {os.path.basename(r[5])}:{r[6]}" for r in rows if r[0] == "s"]
+            if not frames:
+                continue
+            inner = any("liblua5.3" in r[2] for r in rows)
+            self.assertRegex(";".join(frames), r"^(first_spin two_first.lua:[456];)?first_calls two_first.lua:(10|11|12);"
+                                               r"main chunk two_first.lua:14$|^main chunk two_first.lua:14$")
+            seen["second" if inner else "first"] += 1
+        self.assertGreater(min(seen.values()), 50, seen)
 
     def paged_host(self):
         host = os.path.join(e2e.own_dir(self), "host")
@@ -220,7 +263,8 @@ def request(address, script):
 class Php(Stacks):
     def check(self, seed, *options, program=shutil.which("php"), root=""):
         expected = self.run_program(program, "stacks.php", seed, *options, root=root)
-        got = self.sampled("clock_nanosleep, nanosleep")
+        # The walk of one that ends early, at a page that is not in memory, says so.
+        got = self.sampled("clock_nanosleep, nanosleep", also="and stack.complete=true")
         self.check_order(got, expected)
         self.check_tops(len(got), r"stacks\.php")
 
@@ -273,6 +317,13 @@ class Php(Stacks):
 
     def test_later(self):
         self.check(3, program="/usr/bin/php8.4", root=runtimes.root("trixie", "php8.4-cli"))
+
+    def test_later_compiled(self):
+        root = runtimes.root("trixie", "php8.4-cli", "php8.4-opcache")
+        for i, jit in enumerate(("off", "tracing", "function")):
+            with self.subTest(jit=jit):
+                self.check(6 + i, "-d", "zend_extension=opcache.so", "-d", "opcache.enable_cli=1", "-d",
+                           f"opcache.jit={jit}", "-d", "opcache.jit_buffer_size=32M", program="/usr/bin/php8.4", root=root)
 
 
 def with_functions_in_c(stack, in_c):
@@ -353,14 +404,151 @@ class Erlang(Stacks):
 
     def test_later(self):
         self.check(2, root=runtimes.root("trixie", "erlang-base"))
+
+    def test_names_of_files(self):
+        """Characters beyond ASCII are those of the name."""
+        folder, name = e2e.own_dir(self), "\u00fc\u8a9e.erl"
+        source, tops = os.path.join(folder, "busy.erl"), os.path.join(folder, "tops")
+        e2e.write_text(source, f'-module(busy).\n-export([main/1]).\n-file("{name}", 10).\n'
+                               "main(_) -> spin(erlang:monotonic_time(millisecond) + 2000).\n"
+                               "spin(End) -> work(100000), erlang:monotonic_time(millisecond) < End andalso spin(End).\n"
+                               "work(0) -> ok;\nwork(N) -> work(N - 1).\n")
+        program, env = erlang.program()
+        subprocess.run([e2e.SAKER, "--sample", "499", "-o", tops, "-p", "%stack.lang.top", "evt.type=sample", "--",
+                        program, *erlang.options(), source], check=True, stdin=subprocess.DEVNULL,
+                       env={**os.environ, **SESSION, **env})
+        self.assertRegex(e2e.read_text(tops), rf"(?m)^busy:work/1 \({name}:1[23]\)$")
+
+
+# Two functions without a name of their own, which run in turn, and their lines.
+TWINS = {
+    "py": (["/usr/bin/python3"], "<lambda>", {2, 3}, '''import time
+one = lambda n: [i * i for i in range(n)]
+two = lambda n: [i * i for i in range(n)]
+end = time.monotonic() + 1.5
+while time.monotonic() < end:
+    one(3000)
+    two(3000)
+'''),
+    "php": (["/usr/bin/php8.2"], "{closure}", {2, 3}, '''<?php
+$one = function ($n) { for ($s = 0, $i = 0; $i < $n; $i++) $s += $i % 7; return $s; };
+$two = function ($n) { for ($s = 0, $i = 0; $i < $n; $i++) $s += $i % 7; return $s; };
+$end = microtime(true) + 1.5;
+while (microtime(true) < $end) { $one(3000); $two(3000); }
+'''),
+    "js": (None, "<anonymous>", {3, 4}, '''const end = Date.now() + 1500;
+while (Date.now() < end) {
+\t[3000].forEach((n) => { while (n--) Math.random(); });
+\t[3000].forEach((n) => { while (n--) Math.random(); });
+}
+'''),
+}
+class Twins(unittest.TestCase):
+    def record(self, *command):
+        """Returns a function that makes one output of a capture of the command."""
+        folder = e2e.own_dir(self)
+        capture = os.path.join(folder, "twins.scap")
+        subprocess.run([e2e.SAKER, "profile", "-w", capture, "--", *command], check=True, env={**os.environ, **SESSION})
+
+        def make(*words):
+            out = os.path.join(folder, "out" + words[0] if words[0][0] == "." else "out")
+            subprocess.run([e2e.SAKER, "profile", "-r", capture, "-o", out, *words[words[0][0] == ".":]], check=True)
+            return e2e.read_bytes(out) if out.endswith(".pb") else e2e.read_text(out)
+
+        return make
+
+    def record_twins(self, label, *command):
+        """Returns the function of a capture in which two functions with such labels take most of the time, and these
+        labels. On a busy machine the program can end before its tables are read."""
+        make = twins = None
+
+        def is_recorded():
+            nonlocal make, twins
+            make, sums = self.record(*command), collections.Counter()
+            for line in make(".folded").splitlines():
+                stack, n = line.rsplit(" ", 1)
+                sums.update({m[0]: int(n) for m in list(re.finditer(label, stack))[-1:]})
+            twins = [label for label, n in sums.items() if 0.2 < n / sums.total() < 0.7]
+            return len(twins) == 2
+
+        e2e.wait_until(is_recorded, f"two functions {label}")
+        return make, twins
+
+    def test_trees(self):
+        """Functions of one name in one file are frames of their own, each with its line."""
+        for ending, (command, name, lines, text) in TWINS.items():
+            with self.subTest(ending=ending):
+                script = os.path.join(e2e.own_dir(self), "twins." + ending)
+                e2e.write_text(script, text)
+                label = rf"{re.escape(name)} \(twins\.{ending}:(\d+)(?: #\d+)?\)"
+                make, twins = self.record_twins(label, *(command or [runtimes.node(runtimes.NODES[3])]), script)
+                self.assertEqual({int(re.search(label, twin)[1]) for twin in twins}, lines)
+                graph, tree, scope = make(".svg"), make("-c", "calltree"), json.loads(make(".speedscope.json"))
+                names, pprof = [frame["name"] for frame in scope["shared"]["frames"]], make(".pb")
+                for twin in twins:
+                    self.assertIn(twin.encode(), pprof)
+                    self.assertIn(f"<title>{html.escape(twin)}\n", graph)
+                    self.assertIn(twin, tree)
+                    self.assertEqual(names.count(twin), 1, names)
+                self.assertNotIn(name + "\n", tree)
+
+    def test_recursion(self):
+        """A function that calls itself in two lines is one; functions in two files are two."""
+        folder = e2e.own_dir(self)
+        for part in "one", "two":
+            os.mkdir(os.path.join(folder, part))
+            e2e.write_text(os.path.join(folder, part, "__init__.py"), """def work(n):
+    if n == 0:
+        return sum(i * i for i in range(20000))
+    if n % 2:
+        return work(n - 1) + 1
+    return work(n - 1)
+""")
+        e2e.write_text(os.path.join(folder, "main.py"), "import time, one, two\nend = time.monotonic() + 1\n"
+                       "while time.monotonic() < end:\n    one.work(6)\n    two.work(7)\n")
+        make = self.record("/usr/bin/python3", os.path.join(folder, "main.py"))
+        tree = make("-c", "calltree")
+        self.assertIn("work (one/__init__.py:1) (7 times)", tree)
+        self.assertIn("work (two/__init__.py:1) (8 times)", tree)
+        rows = re.findall(r"(?m) work +__init__\.py", make("-c", "topfuncs", "top=1000"))
+        self.assertEqual(len(rows), 2)
+
+    def test_native_time(self):
+        """The time of native functions is that of the function that calls them; a view of its own has theirs."""
+        script = os.path.join(e2e.own_dir(self), "main.py")
+        e2e.write_text(script, "import hashlib, time\ndef digest(b):\n    return hashlib.sha256(b)\n"
+                       "end = time.monotonic() + 0.5\nwhile time.monotonic() < end:\n    digest(bytes(1000000))\n")
+        make = self.record("/usr/bin/python3", script)
+        self.assertRegex(make(".txt").splitlines()[1], r"^ *[5-9]\d\.\d .* digest +main\.py +main\.py:3$")
+        self.assertRegex(make("-c", "topfuncs", "sort=total", "top=100"), r"(?m)^ *\d\.\d .* digest +main\.py ")
+
+    def test_rows(self):
+        """Functions of one name in one file are rows of their own, each with its line."""
+        for ending, (command, name, lines, text) in TWINS.items():
+            with self.subTest(ending=ending):
+                script, out = (os.path.join(e2e.own_dir(self), "twins." + end) for end in (ending, "out"))
+                e2e.write_text(script, text)
+                subprocess.run([e2e.SAKER, "profile", "-c", "topfuncs", "top=1000", "-o", out, "--",
+                                *(command or [runtimes.node(runtimes.NODES[3])]), script], check=True,
+                               env={**os.environ, **SESSION})
+                rows = re.findall(rf"(?m)^ *\S+ +\S+ +(\S+) .* {re.escape(name)} .*twins\.{ending}:(\d+)$",
+                                  e2e.read_text(out))
+                totals = [float(total) for total, line in rows if int(line) in lines]
+                twins = [total for total in totals if 10 < total < 80] # the program is an anonymous function, too
+                self.assertEqual(len(twins), 2, rows)
+
+
 class Waits(unittest.TestCase):
     """Threads that have waited since before the capture, each in a function of its language."""
 
     def test_of_each_runtime(self):
         folder, session = e2e.own_dir(self), {**os.environ, **SESSION}
         classes = interp_java_test.classes(self, "interp/Deadlock.java")
+        script = os.path.join(folder, "waits.js") # in memory it goes over the end of a page
+        with open(script, "w", encoding="utf-8") as f:
+            f.write(100 * f"//{60 * '-'}\n" + e2e.read_text(os.path.join(HERE, "interp/waits.js")))
         programs = [["/usr/bin/python3", os.path.join(HERE, "interp/deadlock.py")], ["java", "-cp", classes, "Deadlock"],
-                    [runtimes.node(runtimes.NODES[3]), os.path.join(HERE, "interp/waits.js")]]
+                    [runtimes.node(runtimes.NODES[3]), script]]
         pids = []
         for program in programs:
             p = subprocess.Popen(program, stdout=subprocess.PIPE, text=True)
@@ -379,11 +567,23 @@ class Waits(unittest.TestCase):
 
         functions = [(r"take_b \(deadlock\.py:9\)", r"take_a \(deadlock\.py:15\)"), # those of Java are jstack's
                      (r"Deadlock\.takeB \(Deadlock\.java:14\)", r"Deadlock\.takeA \(Deadlock\.java:24\)"),
-                     (r"waits_for_ever \(waits\.js:9\)",)]
+                     (r"waits_for_ever \(waits\.js:109\)",)]
         wanted = [rf"^\S* *>?=?\S+s +\d+ .* \({pid}\) .*futex .* {function}$"
                   for pid, of_program in zip(pids, functions) for function in of_program]
         out = os.path.join(folder, "out")
         e2e.wait_until(waits, "lines in each runtime") # V8 makes its tables of lines when they are needed
+
+
+    def test_own_time(self):
+        """The time of such a wait is that of the function that called the kernel."""
+        out = os.path.join(e2e.own_dir(self), "out")
+        p = subprocess.Popen(["sleep", "60"])
+        self.addCleanup(p.communicate)
+        self.addCleanup(p.kill)
+        e2e.wait_until(lambda: e2e.read_text(f"/proc/{p.pid}/syscall").split()[0] in ("35", "230"), "sleep sleeps")
+        subprocess.run([e2e.SAKER, "profile", "--off-cpu", "-c", "topfuncs", "-o", out, "-d", "0.3", "-p", str(p.pid)],
+                       check=True, env={**os.environ, **SESSION})
+        self.assertRegex(e2e.read_text(out).splitlines()[1], r"^100\.0 .* \S*nanosleep\S* +libc\.so\.6")
 
 
 # Functions in C, innermost first, that a function of stacks.js runs.
@@ -410,9 +610,9 @@ class Node(Stacks):
                 res.append(frames[1:]) # else the wait began again
         return res
 
-    def check(self, program, seed, *options, words=()):
+    def check(self, program, seed, *options, words=(), root=""):
         """Functions that V8 compiles or moves just then may have no line."""
-        expected = self.run_program(program, "stacks.js", seed, *options, words=words)
+        expected = self.run_program(program, "stacks.js", seed, *options, words=words, root=root)
         expected = [with_functions_in_c(stack, NODE_IN_C) for stack in expected]
         known = lambda stack, lines: [(name, line if has else 0) for (name, line), (_, has) in zip(stack, lines)]
         rest, got, unknown = iter(expected), self.waits(), 0
@@ -432,18 +632,66 @@ class Node(Stacks):
             with self.subTest(version=version):
                 self.check(runtimes.node(version), i + 1)
 
+    def test_libraries(self):
+        """Debian's libnode, which has no symbols of the builtins."""
+        for i, suite in enumerate(("bookworm", "trixie")):
+            with self.subTest(suite=suite):
+                self.check("/usr/bin/nodejs", i + 1, root=runtimes.root(suite, "nodejs"))
+
     def test_functions_in_c(self):
         """Functions in C stand between those of JavaScript that call them and that they call. Node.js 18 and 20 have
         the function object native, by which they are called, on the stack, too."""
         include = "/usr/include/node"
         if not os.path.exists(include + "/node_api.h"):
-            self.skipTest("no headers of Node.js")
+            e2e.skip_test("no headers of Node.js")
         addon = os.path.join(e2e.own_dir(self), self.addon)
         e2e.run("gcc", "-shared", "-fPIC", "-O1", "-I", include, "-o", addon,
                 os.path.join(HERE, "interp/stacks_napi.c"))
         for i, version in enumerate(runtimes.NODES):
             with self.subTest(version=version):
                 self.check(runtimes.node(version), i + 5, words=(addon,))
+
+    def test_modules(self):
+        """Functions of Node.js itself have the whole name of their module; tables have the program's own function."""
+        folder = e2e.own_dir(self)
+        script, out, capture = (os.path.join(folder, name) for name in ("spawns.js", "out", "capture.scap"))
+        e2e.write_text(script, "const { spawnSync } = require('child_process');\n"
+                               "for (let i = 0; i < 20; i++)\n\tspawnSync('sleep', ['0.1']);\n")
+        subprocess.run([e2e.SAKER, "profile", "--off-cpu", "-w", capture, "--", runtimes.node(runtimes.NODES[3]), script],
+                       check=True, env={**os.environ, **SESSION})
+        e2e.run(e2e.SAKER, "-r", capture, "-o", out, "-c", "offcpu")
+        self.assertRegex(e2e.read_text(out), r"epoll_pwait .* <anonymous> \(spawns\.js:3\)")
+        tops = e2e.run(e2e.SAKER, "-r", capture, "-p", "%stack.lang.top", "evt.type=sample and sample.call=epoll_pwait")
+        self.assertRegex(tops, r"(?m)^spawnSync \(node:internal/child_process:\d+\)$")
+
+    def test_line_ends(self):
+        """Lines end as JavaScript has it, also where V8 has made no table of them: at CR, U+2028 and U+2029, and once
+        at CR LF, also across the blocks in which saker counts."""
+        block, folder = 4096, e2e.own_dir(self)
+        spin = "function spin() { const end = Date.now() + 1000; while (Date.now() < end); " \
+               "if (process.argv[2]) console.log(new Error().stack.split('\\n')[1]) }"
+        ends = "//\r//\n//\r\n//\r\r//\n\n//\n\r"
+        texts = {"cr": ends + spin + "\r\r\nspin()\n", "wide": "//\u2028//\u2029" + ends + "//\u2029\u2028" + spin + "\u2028spin()",
+                 "crlf": "//" + "x" * (block - 3) + "\r\n//\r\n" * 3 + spin + "\r\nspin()",
+                 "wide crlf": "//\u2028//" + "x" * (block // 2 - 6) + "\r\n//\r\n" * 3 + spin + "\u2028spin()",
+                 "lf": "//" + "x" * (block - 2) + "\n\r" + "//" * (block // 2 - 1) + "\r" + spin + "\nspin()"}
+        scripts = {name: os.path.join(folder, name + ".js") for name in texts}
+        for name, text in texts.items():
+            with open(scripts[name], "w", encoding="utf-8", newline="") as f:
+                f.write(text)
+        for version in runtimes.NODES[0], runtimes.NODES[3]:
+            node, out = runtimes.node(version), os.path.join(folder, version)
+            program = " & ".join(shlex.join((node, script)) for script in scripts.values()) + " & wait"
+            subprocess.run([e2e.SAKER, "--sample", "199", "-o", out, "-p", "%stack.lang.top",
+                            "evt.type=sample and stack.lang.top contains spin", "--", "sh", "-c", program],
+                           check=True, env={**os.environ, **SESSION})
+            tops = e2e.read_text(out).splitlines()
+            for name, script in scripts.items():
+                with self.subTest(version=version, ends=name):
+                    own = re.search(r":(\d+):\d+\)", e2e.run(node, script, "1"))[1]
+                    found = {top for top in tops if script in top}
+                    self.assertIn(f"spin ({script}:{own})", found)
+                    self.assertLessEqual(found, {f"spin ({script}:{own})", f"spin ({script})"}) # or not known yet
 
     def test_inlined_builtins(self):
         """Maglev inlines forEach with the function that it calls: all have frames."""

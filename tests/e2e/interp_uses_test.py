@@ -46,6 +46,15 @@ LOADS = {
 }
 ITS_OWN = "py", "lua", "pl", "php", "rb" # those whose library opens files in C
 
+# take_job waits in the library of the language.
+TAKES = {
+    "py": "import queue\njobs = queue.Queue()\ndef take_job():\n    jobs.get()\ntake_job()\n",
+    "java": "import java.util.concurrent.*;\nclass take {\n    static void take_job() throws Exception {\n"
+            "        new LinkedBlockingQueue<String>().take();\n    }\n"
+            "    public static void main(String[] args) throws Exception {\n        take_job();\n    }\n}\n",
+    "js": "const jobs = new Int32Array(new SharedArrayBuffer(4));\nfunction take_job() {\n  Atomics.wait(jobs, 0, 0);\n}\n"
+          "take_job();\n",
+}
 # leaf runs, and waits, below many calls of down.
 DEEP = {
     "py": "import sys, time\ndef leaf(ends):\n    while time.time() < ends:\n        n = 0\n        for i in range(20000):\n"
@@ -114,7 +123,7 @@ class Calls(unittest.TestCase):
         commands = [command_of(folder, ending, "load", text) for ending, text in LOADS.items()]
         e2e.write_text(os.path.join(folder, "all"), shell(commands))
         subprocess.run([e2e.SAKER, "--sample-on", "syscall", "-o", out, "-p",
-                        "%proc.name %stack.lang.top\\n%stack.rows.source", "evt.type in (open, openat)",
+                        "%proc.name %stack.lang.top\\nown %stack.lang.own\\n%stack.rows.source", "evt.type in (open, openat)",
                         "and fd.name=/etc/passwd", "--", "sh", os.path.join(folder, "all")],
                        check=True, env={**os.environ, **SESSION})
         text = e2e.read_text(out)
@@ -127,6 +136,31 @@ class Calls(unittest.TestCase):
                 else:
                     found = re.findall(rf"(?m)^s\t(?:load[:.])?load_it(?:/0)?\t.*load\.{ending}\t{n}$", text)
                 self.assertGreater(len(found), 20)
+                name = r"(?:load[:.]|main::)?load_it(?:/0)?"
+                own = re.findall(rf"(?m)^own {name} \(\S*load\.{ending}:{n}\)$", text)
+                self.assertGreater(len(own), 20)
+
+
+class Waits(unittest.TestCase):
+    def test_own_function(self):
+        """A wait in the library of a language is shown with the program's own function and line."""
+        folder, out = e2e.own_dir(self), os.path.join(e2e.own_dir(self), "out")
+        wanted, pids = [], []
+        for ending, program in TAKES.items():
+            p = subprocess.Popen(command_of(folder, ending, "take", program))
+            self.addCleanup(p.wait)
+            self.addCleanup(p.kill)
+            pids.append(str(p.pid))
+            n = next(i for i, line in enumerate(program.splitlines(), 1) if re.search(r"\.(get|take|wait)\(", line))
+            wanted.append(rf"(?m)^\d thread.* waits?: futex in \S+ <- (take\.)?take_job \(take\.{ending}:{n}\), .*\({p.pid}\)")
+
+        def shown():
+            subprocess.run([e2e.SAKER, "profile", "--off-cpu", "-c", "offcpu", "top=100", "-o", out, "-d", "0.3",
+                            "-p", ",".join(pids)], env={**os.environ, **SESSION}, check=False)
+            text = e2e.read_text(out) if os.path.exists(out) else ""
+            return all(re.search(line, text) for line in wanted)
+
+        e2e.wait_until(shown, "own functions in each runtime")
 
 
 class Deep(unittest.TestCase):

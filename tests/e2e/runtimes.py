@@ -25,25 +25,32 @@ def mirror():
     return None
 
 
-def apt(folder, *words):
+def apt(folder, *words, cwd=None):
     own = {"Dir::Etc::SourceList": f"{folder}/sources.list", "Dir::Etc::SourceParts": "/dev/null",
            "Dir::State::Lists": f"{folder}/lists", "Dir::State::status": f"{folder}/status",
            "Dir::Cache": f"{folder}/cache", "Acquire::Languages": "none", "APT::Sandbox::User": "root",
            "APT::Install-Recommends": "false", "Debug::NoLocking": "true"}
     options = [word for name, value in own.items() for word in ("-o", f"{name}={value}")]
-    return subprocess.run(["apt-get", "-qq", "-y", *options, *words], capture_output=True, text=True,
+    return subprocess.run(["apt-get", "-qq", "-y", *options, *words], capture_output=True, text=True, cwd=cwd,
                           timeout=DEADLINE_S, check=True)
+
+
+def use_suite(folder, kind, suite):
+    """Prepares the folder for apt() with what a release has: deb, packages; deb-src, their sources."""
+    for name in "lists/partial", "cache/archives/partial":
+        os.makedirs(os.path.join(folder, name))
+    key = "/usr/share/keyrings/debian-archive-keyring.gpg"
+    e2e.write_text(f"{folder}/sources.list",
+                   f"{kind} {f'[signed-by={key}]' if os.path.exists(key) else ''} {mirror()} {suite} main\n")
+    e2e.write_text(f"{folder}/status", "")
+    apt(folder, "update")
 
 
 def fetch(folder, suite, packages):
     """Unpacks the packages into folder/root."""
-    for name in "lists/partial", "cache/archives/partial", "root/dev", "root/tmp":
+    use_suite(folder, "deb", suite)
+    for name in "root/dev", "root/tmp":
         os.makedirs(os.path.join(folder, name))
-    key = "/usr/share/keyrings/debian-archive-keyring.gpg"
-    e2e.write_text(f"{folder}/sources.list",
-                   f"deb {f'[signed-by={key}]' if os.path.exists(key) else ''} {mirror()} {suite} main\n")
-    e2e.write_text(f"{folder}/status", "")
-    apt(folder, "update")
     apt(folder, "--download-only", "install", "base-files", *packages)
     files = glob.glob(f"{folder}/cache/archives/*.deb")
     for deb in sorted(files, key=lambda path: "/base-files_" not in path): # it has the links of /bin and /lib
@@ -85,3 +92,23 @@ def node(version):
             shutil.rmtree(new, ignore_errors=True)
             e2e.skip_test(f"no Node.js {version} of npm: {error}")
     return os.path.join(folder, "package/bin/node")
+
+
+def python_without_gil():
+    """Returns Python 3.13 without the GIL, of which Debian has no package: built from its source, which takes minutes.
+    Skips if that cannot be had."""
+    folder = os.path.join(CACHE, "trixie-source-python3.13")
+    if not os.path.exists(folder):
+        new = f"{folder}.{os.getpid()}"
+        shutil.rmtree(new, ignore_errors=True)
+        try:
+            use_suite(new, "deb-src", "trixie")
+            apt(new, "source", "--download-only", "python3.13", cwd=new)
+            subprocess.run(["tar", "-xf", *glob.glob(f"{new}/*.orig.tar.xz"), "--strip-components=1"], cwd=new, check=True)
+            for command in ["./configure", "--disable-gil"], ["make", f"-j{os.cpu_count()}"]:
+                subprocess.run(command, cwd=new, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            os.rename(new, folder)
+        except (subprocess.SubprocessError, OSError) as error:
+            shutil.rmtree(new, ignore_errors=True)
+            e2e.skip_test(f"no Python 3.13 without the GIL: {error}")
+    return os.path.join(folder, "python")

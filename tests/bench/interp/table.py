@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(HERE, "../../e2e"))
 def options():
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--stacks", default=os.environ.get("INTERP_STACKS", "400"), help="of each runtime: 400")
-    p.add_argument("--only", default="", metavar="LANGUAGE[,...]")
+    p.add_argument("--only", default="", metavar="LANGUAGE[ VERSION][,...]")
     p.add_argument("--columns", default="agreement,async,cost,warm", help="some of these")
     return p.parse_args()
 
@@ -40,6 +40,8 @@ from profile_test import SESSION
 
 FUNCTIONS = 29
 SECONDS = 2
+ASYNC_SECONDS = int(os.environ.get("ASYNC_SECONDS", "2"))
+WITHOUT_C = "Java", "Node.js" # what sorts is written in the language
 NEAR = 100 # stacks among which the next one is searched: few have no sample
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 SLEEPS = "clock_nanosleep, nanosleep, select, pselect6"
@@ -57,7 +59,9 @@ LATER = (("Python", "3.13 trixie", "/usr/bin/python3.13", "trixie", "python3.13"
          ("Ruby", "3.3 trixie", "/usr/bin/ruby", "trixie", "ruby3.3"),
          ("Erlang", "27 trixie", "", "trixie", "erlang-base"),
          ("Java", "21 trixie", interp_java_test.java("21"), "trixie", "openjdk-21-jre-headless"),
-         ("Java", "25 trixie", interp_java_test.java("25"), "trixie", "openjdk-25-jre-headless"))
+         ("Java", "25 trixie", interp_java_test.java("25"), "trixie", "openjdk-25-jre-headless"),
+         ("Node.js", "18 bookworm", "/usr/bin/nodejs", "bookworm", "nodejs"),
+         ("Node.js", "20 trixie", "/usr/bin/nodejs", "trixie", "nodejs"))
 
 
 def of_this_release():
@@ -72,21 +76,34 @@ def of_this_release():
     yield "Java", "17", interp_java_test.java("17")
 
 
+def is_wanted(language, version):
+    wanted = OPTIONS.only.split(",") if OPTIONS.only else [language]
+    return language in wanted or f"{language} {version}" in wanted
+
+
+def rows():
+    """Language, build, and a function that returns program and root; it skips if they cannot be had."""
+    for language, version, program in of_this_release():
+        yield language, version, lambda program=program: (program if os.path.exists(program) else "", "")
+    yield "Python", "3.13 free", lambda: (runtimes.python_without_gil(), "")
+    for language, version, program, *packages in LATER:
+        def unpacked(program=program, packages=packages):
+            root = runtimes.root(*packages)
+            return program or erlang.program(root)[0], root
+        yield language, version, unpacked
+    for version in runtimes.NODES:
+        yield "Node.js", version, lambda version=version: (runtimes.node(version), "")
+
+
 def here():
     """Rows of language, build, program, root; no program: it cannot be had."""
-    for language, version, program in of_this_release():
-        yield language, version, program if os.path.exists(program) else "", ""
-    for language, version, program, suite, *packages in LATER:
+    for language, version, find in rows():
+        if not is_wanted(language, version):
+            continue
         try:
-            root = runtimes.root(suite, *packages)
-            yield language, version, program or erlang.program(root)[0], root
+            yield language, version, *find()
         except unittest.SkipTest:
             yield language, version, "", ""
-    for version in runtimes.NODES:
-        try:
-            yield "Node.js", version, runtimes.node(version), ""
-        except unittest.SkipTest:
-            yield "Node.js", version, "", ""
 
 
 def is_line(own, seen, language):
@@ -168,8 +185,8 @@ def is_mixed(program, rows, has_loops):
 
 
 def asynchronous(language, version, program, root):
-    """Samples at any instruction: those whose functions are right, and all; those of the former with C in its place, and
-    all with calls through C."""
+    """Counts of samples at any instruction: those whose functions are right, those with wrong ones, and all; those of the
+    first with C in its place, and all with calls through C."""
     test = interp_stacks.Stacks()
     folder = tempfile.mkdtemp(dir=root + "/tmp") if root else e2e.own_dir(test)
     test.addCleanup(shutil.rmtree, folder, ignore_errors=True)
@@ -177,13 +194,13 @@ def asynchronous(language, version, program, root):
         if language == "Java" and root:
             interp_java_test.later(test, version.split()[0])
         judge = paths.Program(SCRIPTS[language][0])
-        capture = paths.sample(folder, *paths.command_of(judge.ending, program, judge.write(folder), SECONDS, root))
+        capture = paths.sample(folder, *paths.command_of(judge.ending, program, judge.write(folder), ASYNC_SECONDS, root))
         counts = paths.judged(judge, capture, [])
         has_loops = language == "Python" and int(version.split()[0][2:]) < 11
         mixed = [is_mixed(judge, rows, has_loops) for _, _, rows in paths.stacks(capture, "--interpreter-frames")
                  if judge.judge(rows) == "right"]
         mixed = [m for m in mixed if m is not None]
-        return counts["right"] + counts["inner"], sum(counts.values()), sum(mixed), len(mixed)
+        return counts["right"] + counts["inner"], counts["wrong"], sum(counts.values()), sum(mixed), len(mixed)
     finally:
         test.doCleanups()
 
@@ -254,12 +271,13 @@ def cost(*runtime):
 def warm(language, version, program, root):
     """us that the functions add to a sample of a system call, in blocks of calls: the least time with them minus the
     least without. Other work on the machine does not change it."""
-    if language != "Python":
+    name = {"Python": "deep_calls.py", "Node.js": "deep_calls.js"}.get(language)
+    if not name:
         return ""
     test, least = interp_stacks.Stacks(), {}
     try:
-        script = os.path.join(e2e.own_dir(test) if not root else root + "/tmp", "deep_calls.py")
-        shutil.copy(os.path.join(HERE, "deep_calls.py"), script)
+        script = os.path.join(e2e.own_dir(test) if not root else root + "/tmp", name)
+        shutil.copy(os.path.join(HERE, name), script)
         command = ["taskset", "-c", "0", *(["chroot", root] if root else []), program, script.removeprefix(root)]
         for _ in range(2):
             for n in 0, FUNCTIONS:
@@ -279,8 +297,8 @@ def row(columns, *runtime):
         n, lines, names = agreement(*runtime)
         res += [f"{n} of {interp_stacks.N}", str(lines), str(names)]
     if "async" in columns:
-        right, n, mixed, n_mixed = asynchronous(*runtime)
-        res += [f"{right} of {n}", f"{mixed} of {n_mixed}"]
+        right, wrong, n, mixed, n_mixed = asynchronous(*runtime)
+        res += [f"{right:,} of {n:,}", f"{wrong}", "" if runtime[0] in WITHOUT_C else f"{mixed:,} of {n_mixed:,}"]
     if "cost" in columns:
         res += [f"{cost(*runtime):.1f}"]
     if "warm" in columns:
@@ -291,16 +309,15 @@ def row(columns, *runtime):
 def main():
     columns = OPTIONS.columns.split(",")
     titles = {"agreement": ["stacks sampled", "lines, order equal", "names equal"],
-              "async": ["at any instruction", "C in its place"], "cost": ["us"], "warm": ["us, warm"]}
+              "async": ["at any instruction", "wrong", "C in its place"], "cost": ["us"], "warm": ["us, warm"]}
     heads = ["language", "version", *(title for column in titles if column in columns for title in titles[column])]
     print(f"stacks that each runtime notes of itself, {interp_stacks.N} each; samples at any instruction whose functions")
-    print("fit together, and those of them with native frames just where C calls; us that", FUNCTIONS, "functions add")
+    print("fit together, those that have wrong ones beyond the innermost, not only fewer, and those of the first with")
+    print("native frames just where C calls; us that", FUNCTIONS, "functions add")
     print(f"to a sample, least of {ROUNDS} alternating runs at 999 Hz with and without them\n")
     print("|", " | ".join(heads), "|")
     print("|" + "---|" * len(heads))
     for runtime in here():
-        if OPTIONS.only and runtime[0] not in OPTIONS.only.split(","):
-            continue
         cells = row(columns, *runtime) if runtime[2] else [*runtime[:2], "not there", *[""] * (len(heads) - 3)]
         print("|", " | ".join(cells), "|", flush=True)
 

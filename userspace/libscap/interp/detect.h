@@ -31,9 +31,8 @@ int interp_add_range(struct interp_file *out, const struct elf_file *f, uint64_t
  * the file does not have it. */
 int interp_set_delta(struct interp_file *out, const struct elf_file *f, uint64_t addr);
 
-/* Finds the text @mark in the constants of the file, and the version behind it. Returns whether it
- * is there. */
-int interp_find_version(const struct elf_file *f, const char *mark, unsigned int *major,
-			unsigned int *minor);
+/* Finds the text @mark in the constants of the file, and the version behind it, of which the last
+ * number may be missing: it is left as it was. Returns whether it is there. */
+int interp_find_version(const struct elf_file *f, const char *mark, unsigned int version[3]);
 
 #endif /* SCAP_INTERP_DETECT_H */

@@ -9,6 +9,7 @@
 #include "objfile/elf_functions.h"
 
 #define RODATA_MAX (16u << 20) /* bytes that are searched for a version */
+#define VERSION_MAX 24 /* bytes of a version */
 #define LOOP_MAX (1u << 20) /* bytes of the function of the loop */
 #define CODE_MAX (16u << 20) /* bytes of other code */
 
@@ -83,8 +84,17 @@ int interp_add_loop(struct interp_file *out, const struct elf_file *f,
 	return 0;
 }
 
-int interp_find_version(const struct elf_file *f, const char *mark, unsigned int *major,
-			unsigned int *minor)
+/* Reads the version at @at. Returns whether it is there. */
+static int read_version(unsigned int version[3], const char *at, const char *end)
+{
+	char text[VERSION_MAX] = "";
+	const size_t left = (size_t)(end - at);
+
+	memcpy(text, at, left < sizeof(text) ? left : sizeof(text) - 1);
+	return sscanf(text, "%u.%u.%u", &version[0], &version[1], &version[2]) >= 2;
+}
+
+int interp_find_version(const struct elf_file *f, const char *mark, unsigned int version[3])
 {
 	const struct elf_section *rodata = elf_file_section(f, ".rodata");
 	const size_t len = strlen(mark);
@@ -98,8 +108,7 @@ int interp_find_version(const struct elf_file *f, const char *mark, unsigned int
 	end = at + data.sz;
 	while (!found && (at = memmem(at, (size_t)(end - at), mark, len))) {
 		at += len;
-		found = memchr(at, '\0', (size_t)(end - at)) &&
-			sscanf(at, "%u.%u", major, minor) == 2;
+		found = read_version(version, at, end);
 	}
 	free(data.data);
 	return found;

@@ -18,7 +18,7 @@ struct interp_file {
 	size_t n_loop; /* 0: the runtime compiles all its code */
 	uint64_t delta; /* addresses of the file minus offsets, in the segment of the code */
 	struct interp_process process; /* with addresses of the file */
-	char version[32]; /* language and version, also of one that is not supported */
+	char version[48]; /* language and version, also of one that is not supported */
 };
 
 /* Returns 1 with *out; 0: the file, known as @path, is no interpreter; -ENOTSUP: its version, or

@@ -19,6 +19,10 @@ struct language {
 static const unsigned char python[] = {
 #include "interp/python.def"
 };
+#define PYTHON_FREE(minor, ...) minor,
+static const unsigned char python_free[] = {
+#include "interp/python.def"
+};
 #define LUA(minor, ...) minor,
 static const unsigned char lua[] = {
 #include "interp/lua.def"
@@ -49,10 +53,15 @@ static const unsigned char java[] = {
 };
 
 static const struct language languages[] = {
-	{"Python", 3, python, sizeof(python)}, {"Lua", 5, lua, sizeof(lua)},
-	{"Perl", 5, perl, sizeof(perl)},       {"PHP", 8, php, sizeof(php)},
-	{"Ruby", 3, ruby, sizeof(ruby)},       {"Erlang/OTP", 0, beam, sizeof(beam)},
-	{"Node.js", 0, node, sizeof(node)},    {"Java", 0, java, sizeof(java)},
+	{"Python", 3, python, sizeof(python)},
+	{"Python without the GIL", 3, python_free, sizeof(python_free)},
+	{"Lua", 5, lua, sizeof(lua)},
+	{"Perl", 5, perl, sizeof(perl)},
+	{"PHP", 8, php, sizeof(php)},
+	{"Ruby", 3, ruby, sizeof(ruby)},
+	{"Erlang/OTP", 0, beam, sizeof(beam)},
+	{"Node.js", 0, node, sizeof(node)},
+	{"Java", 0, java, sizeof(java)},
 };
 
 /* Returns the last of the versions from @i on that follow each other. */

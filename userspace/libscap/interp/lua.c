@@ -18,6 +18,7 @@
 #define ANY_RELEASE 5 /* 5.5 */
 #define LOOP_SZ_MIN 3000 /* bytes of the loop's function */
 #define LOOP_SZ_MAX (256u << 10)
+#define SEARCHED_MAX (128u << 20) /* bytes of functions that are searched for it */
 #define USES_MIN 12 /* of the saved instruction pointer */
 #define N_REGS 16
 
@@ -68,10 +69,9 @@ static const struct interp_lua *find_row(unsigned int major, unsigned int minor)
 	return NULL;
 }
 
-/* Reads the version from the text that every copy of Lua has, and the release of one that exports
- * it. Returns whether it is there. */
-static int read_version(const struct elf_file *f, unsigned int *major, unsigned int *minor,
-			unsigned int *release)
+/* Reads the version and release from the text that every copy of Lua has. Returns whether it is
+ * there. */
+static int read_version(const struct elf_file *f, unsigned int version[3])
 {
 	char text[IDENT_MAX] = "";
 	struct elf_symbol ident;
@@ -79,10 +79,10 @@ static int read_version(const struct elf_file *f, unsigned int *major, unsigned 
 
 	if (!elf_dynamic_symbol_find(f, &ident, "lua_ident"))
 		return elf_file_section(f, ".interp") &&
-		       interp_find_version(f, IDENT, major, minor); /* not exported */
+		       interp_find_version(f, IDENT, version); /* not exported */
 	return ident.sz && !elf_file_offset_of(f, &offset, ident.addr) &&
 	       !elf_file_read(f, text, offset, ident.sz < IDENT_MAX ? ident.sz : IDENT_MAX - 1) &&
-	       sscanf(text, IDENT "%u.%u.%u", major, minor, release) >= 2;
+	       sscanf(text, IDENT "%u.%u.%u", &version[0], &version[1], &version[2]) >= 2;
 }
 
 /* How often a function uses the saved instruction pointer: with each register as the CallInfo, and
@@ -156,6 +156,7 @@ static int find_loop(const struct elf_file *f, struct elf_symbol *loop, struct u
 {
 	struct elf_functions *functions;
 	unsigned int n, best = USES_MIN - 1;
+	uint64_t left = SEARCHED_MAX;
 	struct elf_symbol s;
 	struct uses u;
 
@@ -163,7 +164,14 @@ static int find_loop(const struct elf_file *f, struct elf_symbol *loop, struct u
 		return 0;
 	for (size_t i = 0; i < elf_functions_count(functions); i++) {
 		if (!elf_functions_at(functions, i, &s.addr, &s.sz) || s.sz < LOOP_SZ_MIN ||
-		    s.sz > LOOP_SZ_MAX || !uses_of(f, &u, &s, row))
+		    s.sz > LOOP_SZ_MAX)
+			continue;
+		if (s.sz > left) { /* no real file has so many */
+			best = 0;
+			break;
+		}
+		left -= s.sz;
+		if (!uses_of(f, &u, &s, row))
 			continue;
 		n = u.by_call[most(u.by_call)];
 		if (n <= best || !u.masks)
@@ -186,20 +194,21 @@ int interp_detect_lua(struct interp_file *out, const struct elf_file *f, const c
 {
 	struct interp_lua *p = &out->process.lua;
 	const struct interp_lua *row;
-	unsigned int major, minor, release = RELEASE_MIN, value;
+	unsigned int version[3] = {0, 0, RELEASE_MIN}, value;
 	struct elf_symbol loop;
 	struct uses uses;
 	int has_frame;
 
 	(void)path;
-	if (!read_version(f, &major, &minor, &release))
+	if (!read_version(f, version))
 		return 0;
-	snprintf(out->version, sizeof(out->version), "Lua %u.%u", major, minor);
-	if (release < RELEASE_MIN && minor < ANY_RELEASE) {
-		snprintf(out->version, sizeof(out->version), "Lua %u.%u.%u", major, minor, release);
+	snprintf(out->version, sizeof(out->version), "Lua %u.%u", version[0], version[1]);
+	if (version[2] < RELEASE_MIN && version[1] < ANY_RELEASE) {
+		snprintf(out->version, sizeof(out->version), "Lua %u.%u.%u", version[0], version[1],
+			 version[2]);
 		return -ENOTSUP;
 	}
-	row = find_row(major, minor);
+	row = find_row(version[0], version[1]);
 	if (!row || !find_loop(f, &loop, &uses, row) || interp_add_loop(out, f, &loop))
 		return -ENOTSUP;
 	*p = *row;

@@ -4,6 +4,7 @@
  * is one part of the file. Types and sizes in the file (v8dbg_*) must be those of the version's
  * row: else V8 was built in another way.
  */
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static const struct row {
 #define NODE(version_, major_, minor_, function, shared, scope, script, bytecodes, code, stream,   \
 	     table, array, exit, to_shared, name, to_script, literal, builtin, positions, first,   \
 	     header, deopt, code_positions_, flags, size, baseline, maglev, literals,              \
-	     deopt_shared_, inlined, entries, locals)                                              \
+	     deopt_shared_, inlined, entries, locals, state)                                       \
 	{(version_),                                                                               \
 	 (minor_),                                                                                 \
 	 {.major = (major_),                                                                       \
@@ -45,6 +46,7 @@ static const struct row {
 	  .deopt_inlined = (inlined),                                                              \
 	  .deopt_entries = (entries),                                                              \
 	  .scope_locals = (locals),                                                                \
+	  .vm_state = (state),                                                                     \
 	  .function_type = (function),                                                             \
 	  .shared_type = (shared),                                                                 \
 	  .scope_type = (scope),                                                                   \
@@ -132,6 +134,47 @@ static int read_sizes(const struct elf_file *f, struct interp_node *n)
 	return 0;
 }
 
+/* Finds the address with which a function begins (lea), and the code behind that. Returns 0 if it
+ * begins in another way. */
+static uint64_t find_address(const struct elf_file *f, const char *name, uint8_t behind[4])
+{
+	struct elf_symbol s;
+	uint64_t offset;
+	uint8_t code[11];
+	int32_t rel;
+
+	if (!elf_dynamic_symbol_find(f, &s, name) || elf_file_offset_of(f, &offset, s.addr) ||
+	    elf_file_read(f, code, offset, sizeof(code)) || memcmp(code, "\x48\x8d\x05", 3))
+		return 0;
+	memcpy(&rel, code + 3, sizeof(rel));
+	memcpy(behind, code + 7, 4);
+	return s.addr + 7 + (uint64_t)(int64_t)rel;
+}
+
+/* Adds the builtins of a library without their symbols, by the code of functions that tell where
+ * they are: the address itself, or that of a variable with it, and that of their size. */
+static int add_hidden_builtins(struct interp_file *out, const struct elf_file *f)
+{
+	uint64_t code, sz_at, offset;
+	uint8_t behind[4];
+	uint32_t sz;
+
+	code = find_address(f, "_ZN2v88internal23DefaultEmbeddedBlobCodeEv", behind);
+	if (!code)
+		return -1;
+	if (!memcmp(behind, "\x48\x8b\x00\xc3", 4)) {
+		if (!elf_dynamic_slot_is(f, code, R_X86_64_RELATIVE, &code))
+			return -1;
+	} else if (behind[0] != 0xc3) {
+		return -1;
+	}
+	sz_at = find_address(f, "_ZN2v88internal27DefaultEmbeddedBlobCodeSizeEv", behind);
+	if (!sz_at || memcmp(behind, "\x8b\x00\xc3", 3) || elf_file_offset_of(f, &offset, sz_at) ||
+	    elf_file_read(f, &sz, offset, sizeof(sz)))
+		return -1;
+	return interp_add_range(out, f, code, sz);
+}
+
 static int add_builtins(struct interp_file *out, const struct elf_file *f)
 {
 	struct elf_symbol code;
@@ -139,10 +182,45 @@ static int add_builtins(struct interp_file *out, const struct elf_file *f)
 
 	if (!elf_any_symbol_find(f, &code, "v8_Default_embedded_blob_code_data_") && /* V8 10 */
 	    !elf_any_symbol_find(f, &code, "v8_Default_embedded_blob_code_"))
-		return -1;
+		return add_hidden_builtins(out, f);
 	if (!read_symbol(f, &sz, sizeof(sz), "v8_Default_embedded_blob_code_size_"))
 		return -1;
 	return interp_add_range(out, f, code.addr, sz);
+}
+
+/* Returns the size of a program's thread-local storage, which ends at the thread pointer; 0: it has
+ * none, or is a library. */
+static uint64_t local_storage(const struct elf_file *f)
+{
+	const struct elf_segment *v;
+	const size_t n = elf_file_segments(f, &v);
+	uint64_t sz = 0;
+	int is_program = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		is_program |= v[i].type == PT_INTERP;
+		if (v[i].type == PT_TLS && v[i].align)
+			sz = (v[i].mem_sz + v[i].align - 1) / v[i].align * v[i].align;
+	}
+	return is_program && sz <= INT32_MAX ? sz : 0;
+}
+
+/* Finds where a thread has its Isolate: a variable in later versions, a key before. Without it
+ * stacks do not show garbage collection. */
+static void find_isolate(struct interp_process *p, const struct elf_file *f)
+{
+	const char *const variable = "_ZN2v88internal18g_current_isolate_E";
+	const uint64_t sz = local_storage(f);
+	struct elf_symbol s;
+
+	if (elf_any_symbol_find(f, &s, variable) && s.addr < sz)
+		p->node.isolate = (int32_t)s.addr - (int32_t)sz;
+	else if (elf_dynamic_slot_find(f, &p->root, variable, R_X86_64_DTPMOD64))
+		p->node.isolate_in = NODE_ISOLATE_SLOT;
+	else if (elf_any_symbol_find(f, &s, "_ZN2v88internal7Isolate12isolate_key_E"))
+		p->node.isolate_in = NODE_ISOLATE_KEY, p->root = s.addr;
+	else
+		p->node.vm_state = 0;
 }
 
 int interp_detect_node(struct interp_file *out, const struct elf_file *f, const char *path)
@@ -164,6 +242,7 @@ int interp_detect_node(struct interp_file *out, const struct elf_file *f, const 
 	snprintf(out->version, sizeof(out->version), "Node.js %u", row->version);
 	*n = row->node;
 	set_frames(n);
+	find_isolate(&out->process, f);
 	if (read_sizes(f, n))
 		return -ENOTSUP;
 	out->process.walker = STACK_WALKER_NODE;

@@ -35,17 +35,21 @@ static const struct row *find_row(unsigned int major, unsigned int minor)
 	return NULL;
 }
 
-/* Puts the rule of the loop's frame: it pushes registers, and reserves room for its own values.
- * Returns not 0 if the function begins in another way. */
+/* Puts the rule of the loop's frame: it pushes registers, and reserves room for its own values. It
+ * may have a frame pointer, which compiled code keeps. Returns not 0 if the function begins in
+ * another way. */
 static int put_rule(struct interp_php *p, const struct elf_file *f, uint64_t loop)
 {
 	uint32_t words = 1, rbx = UNWIND_LOST, rbp = UNWIND_LOST, room;
 	uint8_t code[PROLOGUE_SZ];
+	int has_fp = 0;
 	uint64_t offset;
 	size_t i = 0;
 
 	if (elf_file_offset_of(f, &offset, loop) || elf_file_read(f, code, offset, sizeof(code)))
 		return -1;
+	if (!memcmp(code, "\xf3\x0f\x1e\xfa", 4)) /* endbr64 */
+		i = 4;
 	while (i + 8 < sizeof(code) &&
 	       ((code[i] & 0xf8) == 0x50 || (code[i] == 0x41 && (code[i + 1] & 0xf8) == 0x50))) {
 		words++;
@@ -54,6 +58,15 @@ static int put_rule(struct interp_php *p, const struct elf_file *f, uint64_t loo
 		if (code[i] == 0x55)
 			rbp = words;
 		i += code[i] == 0x41 ? 2 : 1;
+		if (words == 2 && rbp == 2 && !memcmp(code + i, "\x48\x89\xe5", 3)) {
+			has_fp = 1; /* mov %rsp, %rbp */
+			i += 3;
+		}
+	}
+	if (has_fp) {
+		p->rule = (uint64_t)UNWIND_SAVED(rbp, rbx) << 56 | (uint64_t)UNWIND_RBP << 48 |
+			  2ull << 32;
+		return 0;
 	}
 	if (code[i] != 0x48 || (code[i + 1] != 0x83 && code[i + 1] != 0x81) || code[i + 2] != 0xec)
 		return -1;
@@ -86,17 +99,17 @@ static void put_jit(struct interp_process *p, const struct elf_file *f, uint64_t
 
 int interp_detect_php(struct interp_file *out, const struct elf_file *f, const char *path)
 {
-	unsigned int major, minor;
+	unsigned int version[3];
 	struct elf_symbol loop, globals;
 	const struct row *row;
 
 	(void)path;
 	if (!elf_dynamic_symbol_find(f, &loop, "execute_ex") ||
 	    !elf_dynamic_symbol_find(f, &globals, "zend_execute_ex") ||
-	    !interp_find_version(f, "X-Powered-By: PHP/", &major, &minor))
+	    !interp_find_version(f, "X-Powered-By: PHP/", version))
 		return 0;
-	snprintf(out->version, sizeof(out->version), "PHP %u.%u", major, minor);
-	row = find_row(major, minor);
+	snprintf(out->version, sizeof(out->version), "PHP %u.%u", version[0], version[1]);
+	row = find_row(version[0], version[1]);
 	/* With thread safety each thread has its own. */
 	if (!row || !elf_dynamic_symbol_find(f, &globals, "executor_globals") ||
 	    interp_add_loop(out, f, &loop))

@@ -11,19 +11,22 @@
 struct row {
 	/* In _PyRuntime; 0: see find_variables. */
 	uint64_t key_at, interps_at;
+	uint64_t gil_at; /* in it, or in a thread state */
 	uint64_t code_sz, frame_sz; /* of their types; 0: the file tells its offsets */
 	struct interp_python python;
 };
 
 static const struct row rows[] = {
-#define PYTHON(minor_, frames_, entry_, scale, key, interps_, next, states, tstate, thread,        \
-	       f_code, f_previous, f_lasti, f_entry, argcount, flags, first, file, name, lines,    \
-	       bytes, text_, wide, code_sz_, frame_sz_)                                            \
+#define ROW(head_, minor_, frames_, entry_, scale, key, interps_, next, states, tstate, thread,    \
+	    f_code, f_previous, f_lasti, f_entry, argcount, flags, first, file, name, lines,       \
+	    bytes, text_, wide, collecting, gil_, code_sz_, frame_sz_)                             \
 	{.key_at = (key),                                                                          \
 	 .interps_at = (interps_),                                                                 \
+	 .gil_at = (gil_),                                                                         \
 	 .code_sz = (code_sz_),                                                                    \
 	 .frame_sz = (frame_sz_),                                                                  \
-	 .python = {.frames = PYTHON_##frames_,                                                    \
+	 .python = {.head = (head_),                                                               \
+		    .frames = PYTHON_##frames_,                                                    \
 		    .minor = (minor_),                                                             \
 		    .entry = (entry_),                                                             \
 		    .lasti_scale = (scale),                                                        \
@@ -43,9 +46,12 @@ static const struct row rows[] = {
 		    .code_lines = (lines),                                                         \
 		    .code_bytes = (bytes),                                                         \
 		    .text = (text_),                                                               \
-		    .wide_text = (wide)}},
+		    .wide_text = (wide),                                                           \
+		    .gc_collecting = (collecting)}},
+#define PYTHON(...) ROW(PYTHON_HEAD_SZ, __VA_ARGS__)
+#define PYTHON_FREE(...) ROW(PYTHON_FREE_HEAD_SZ, __VA_ARGS__)
 #include "interp/python.def"
-#undef PYTHON
+#undef ROW
 };
 
 /* Returns the version 3.N that the name says; 0: none. */
@@ -124,6 +130,7 @@ static int find_root(struct interp_process *p, const struct elf_file *f, const s
 		return -1;
 	p->root = runtime.addr + row->key_at;
 	p->python.interps = (int32_t)(row->interps_at - row->key_at);
+	p->python.gil = (int32_t)(p->python.minor < 12 ? row->gil_at - row->key_at : row->gil_at);
 	return 0;
 }
 
@@ -141,20 +148,22 @@ static int is_free_threaded(const struct elf_file *f, unsigned int minor)
 
 /* Where _Py_DebugOffsets, with which _PyRuntime begins since 3.13, has the offsets of a row: the
  * first word of each structure. */
-static const struct {
+static const struct debug_at {
 	unsigned int minor;
 	unsigned int thread, frame, code; /* current_frame, previous, filename */
-} debug_offsets[] = {{13, 23, 29, 35}, {14, 26, 32, 40}};
+	unsigned int interp_gc, status, collecting; /* the word itself */
+} debug_offsets[] = {{13, 23, 29, 35, 10, 27, 72}, {14, 26, 32, 40, 11, 30, 82}};
 
-#define DEBUG_WORDS 64
+#define DEBUG_WORDS 96
 #define DEBUG_INTERPS 5
 #define DEBUG_INTERP_NEXT 8
 #define DEBUG_INTERP_STATES 9
 
-static int is_row_of(const struct row *row, const uint64_t *words, const uint64_t *thread,
-		     const uint64_t *frame, const uint64_t *code)
+static int is_row_of(const struct row *row, const uint64_t *words, const struct debug_at *at)
 {
 	const struct interp_python *p = &row->python;
+	const uint64_t *thread = words + at->thread, *frame = words + at->frame,
+		       *code = words + at->code;
 
 	return words[DEBUG_INTERPS] == row->interps_at &&
 	       words[DEBUG_INTERP_NEXT] == p->interp_next &&
@@ -163,7 +172,9 @@ static int is_row_of(const struct row *row, const uint64_t *words, const uint64_
 	       frame[1] == p->frame_code && frame[2] == p->frame_lasti &&
 	       frame[4] == p->frame_entry && code[0] == p->code_file && code[2] == p->code_name &&
 	       code[3] == p->code_lines && code[4] == p->code_first_line &&
-	       code[5] == p->code_argcount && code[8] == p->code_bytes;
+	       code[5] == p->code_argcount && code[8] == p->code_bytes &&
+	       words[at->interp_gc] + words[at->collecting] == p->gc_collecting &&
+	       words[at->status] == row->gil_at;
 }
 
 /* Returns whether the offsets of the row are those of the file: by _Py_DebugOffsets since 3.13, by
@@ -179,16 +190,16 @@ static int is_confirmed(const struct elf_file *f, const struct row *row)
 			return elf_dynamic_symbol_find(f, &runtime, "_PyRuntime") &&
 			       !elf_file_offset_of(f, &offset, runtime.addr) &&
 			       !elf_file_read(f, words, offset, sizeof(words)) &&
-			       is_row_of(row, words, words + debug_offsets[i].thread,
-					 words + debug_offsets[i].frame,
-					 words + debug_offsets[i].code);
+			       is_row_of(row, words, &debug_offsets[i]);
 	return python_types_agree(f, p, row->code_sz, row->frame_sz);
 }
 
-static const struct row *find_row(unsigned int minor)
+static const struct row *find_row(unsigned int minor, int is_free)
 {
+	const uint8_t head = is_free ? PYTHON_FREE_HEAD_SZ : PYTHON_HEAD_SZ;
+
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].python.minor == minor)
+		if (rows[i].python.minor == minor && rows[i].python.head == head)
 			return &rows[i];
 	return NULL;
 }
@@ -201,11 +212,20 @@ static int use_row(struct interp_file *out, const struct elf_file *f, const stru
 	return find_root(&out->process, f, row) ? -ENOTSUP : 1;
 }
 
+/* Appends to the version, cut at its room: a file can claim any number. */
+static void append(struct interp_file *out, const char *text)
+{
+	const size_t n = strlen(out->version);
+
+	snprintf(out->version + n, sizeof(out->version) - n, "%s", text);
+}
+
 int interp_detect_python(struct interp_file *out, const struct elf_file *f, const char *path)
 {
 	struct elf_symbol loop;
 	const struct row *row;
 	unsigned int minor;
+	int is_free;
 
 	strcpy(out->version, "Python");
 	if (!elf_dynamic_symbol_find(f, &loop, "_PyEval_EvalFrameDefault"))
@@ -215,11 +235,12 @@ int interp_detect_python(struct interp_file *out, const struct elf_file *f, cons
 	minor = python_version(f, path);
 	if (minor)
 		snprintf(out->version, sizeof(out->version), "Python 3.%u", minor);
-	row = find_row(minor);
-	if (row && is_free_threaded(f, minor))
-		strcat(out->version, " without the GIL");
-	else if (row && !is_confirmed(f, row))
-		strcat(out->version, ", other structures");
+	is_free = is_free_threaded(f, minor);
+	if (is_free)
+		append(out, " without the GIL");
+	row = find_row(minor, is_free);
+	if (row && !is_confirmed(f, row))
+		append(out, ", other structures");
 	else if (row && !interp_add_loop(out, f, &loop))
 		return use_row(out, f, row);
 	return -ENOTSUP;

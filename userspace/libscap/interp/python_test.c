@@ -81,7 +81,8 @@ static void check_refused(const uint8_t *image, size_t sz, const char *path)
 /* A row is not used if the file has other offsets, of whichever member. */
 static void test_other_offsets(void **state)
 {
-	static const unsigned int words[] = {5, 8, 9, 23, 24, 29, 31, 33, 35, 37, 38, 39, 43};
+	static const unsigned int words[] = {5,  8,  9,  10, 23, 24, 27, 29,
+					     31, 33, 35, 37, 38, 39, 43, 72};
 	size_t sz = 0;
 	uint8_t *image = read_library(&sz), *mark;
 	struct interp_file out;
@@ -176,10 +177,42 @@ static void test_other_types(void **state)
 	globfree(&g);
 }
 
+/* This program has the symbols of a Python without the GIL, but not its structures. */
+__attribute__((used, visibility("default"))) void
+eval_frame(void) __asm__("_PyEval_EvalFrameDefault");
+void eval_frame(void)
+{
+}
+
+__attribute__((used, visibility("default"))) uint64_t runtime[8] __asm__("_PyRuntime") = {0, 0, 1};
+
+/* The version is cut, whatever the file says. */
+static void test_long_version(void **state)
+{
+	static const char *const paths[] = {"python3.13", "python3.4294967295"};
+	struct {
+		struct interp_file file;
+		uint8_t behind[64];
+	} out;
+	size_t sz = 0;
+	uint8_t *image = read_file("/proc/self/exe", &sz);
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		memset(&out, 0, sizeof(out));
+		assert_int_equal(detect(image, sz, paths[i], &out.file), -ENOTSUP);
+		assert_non_null(strstr(out.file.version, " without the GIL"));
+		assert_int_equal(out.behind[0], 0);
+		assert_true(strlen(out.file.version) < sizeof(out.file.version));
+	}
+	free(image);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {cmocka_unit_test(test_other_offsets),
-						  cmocka_unit_test(test_other_types)};
+						  cmocka_unit_test(test_other_types),
+						  cmocka_unit_test(test_long_version)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -213,7 +213,7 @@ static int find_context(struct interp_process *p, const struct elf_file *f)
 		return 0;
 	c.at += sizeof(int32_t);
 	return skip(&c, "48 8b 00") && skip(&c, rest) &&
-	       elf_dynamic_slot_is(f, p->root, R_X86_64_DTPMOD64);
+	       elf_dynamic_slot_is(f, p->root, R_X86_64_DTPMOD64, NULL);
 }
 
 /* ---- garbage collection ---- */
