@@ -17,6 +17,7 @@
 #include "live/kernel_version.h"
 #include "live/live_load.h"
 #include "scap.h"
+#include "tls/live_tls.h"
 
 #define MAP_TYPE_ARENA 33 /* newer than the headers of Debian 12 */
 
@@ -95,6 +96,20 @@ static int probe_tp_btf(void)
 static int probe_page_faults(void)
 {
 	return try_tracepoint("page_fault_user");
+}
+
+static int probe_tcp(void)
+{
+	return try_tracepoint("tcp_retransmit_skb");
+}
+
+static int probe_tls(void)
+{
+	static const struct scap_log none;
+
+	if (access("/sys/bus/event_source/devices/uprobe/type", R_OK))
+		return -errno;
+	return live_tls_check(scap_kernel_is_at_least(6, 15), &none);
 }
 
 static int probe_hotplug(void)
@@ -271,6 +286,7 @@ static int probe_programs(void)
 				    .page_faults = 1,
 				    .switches = 1,
 				    .wakeups = 1,
+				    .tcp = 1,
 				    .sampler = &sampler};
 	int err;
 
@@ -302,6 +318,9 @@ static const struct row {
 	 "io_uring requests are not captured, and files opened by them have no name"},
 	{"page fault hooks", "page faults (--page-faults)", probe_page_faults, USED,
 	 "page faults are not captured"},
+	{"TCP hooks", "events of TCP (--tcp)", probe_tcp, USED, "not captured"},
+	{"uprobes", "data of TLS connections (--tls)", probe_tls, USED,
+	 "needs Linux 6.15, or a kernel without full preemption"},
 	{"hot-plug hook", "CPU hot-plug", probe_hotplug, USED, "not captured"},
 	{"mmapable arrays", "rings of kind array: records are built in place", probe_mmapable, USED,
 	 "use --ring ringbuf or --ring perf"},
@@ -394,13 +413,16 @@ int scap_capabilities(const struct scap_capability **out)
 {
 	static struct scap_capability found[N_ROWS + N_PROGRAM_ROWS];
 	static char why[N_ROWS + N_PROGRAM_ROWS][WHY_SZ];
-	libbpf_print_fn_t print = libbpf_set_print(NULL);
-	int n;
+	static int n_found;
+	libbpf_print_fn_t print;
 
+	*out = found;
+	if (n_found)
+		return n_found;
+	print = libbpf_set_print(NULL);
 	for (size_t i = 0; i < N_ROWS; i++)
 		fill(&found[i], why[i], &rows[i]);
-	n = fill_missing(&found[N_ROWS], &why[N_ROWS]);
+	n_found = (int)N_ROWS + fill_missing(&found[N_ROWS], &why[N_ROWS]);
 	libbpf_set_print(print);
-	*out = found;
-	return (int)N_ROWS + n;
+	return n_found;
 }

@@ -15,6 +15,16 @@ const char *scap_drop_reason(unsigned int reason)
 	return reason < DRV_DROP_MAX ? sentences[reason] : NULL;
 }
 
+unsigned int scap_main_drop_reason(const struct scap_stats *st)
+{
+	unsigned int max = 0;
+
+	for (unsigned int i = 1; i < DRV_DROP_MAX; i++)
+		if (st->dropped_by[i] > st->dropped_by[max])
+			max = i;
+	return max;
+}
+
 const char *scap_sample_filter_reason(unsigned int reason)
 {
 	static const char *const sentences[] = {

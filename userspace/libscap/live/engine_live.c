@@ -15,6 +15,7 @@
 #include "live/live_engine.h"
 #include "procfs/online_cpus.h"
 #include "procfs/proc_scan.h"
+#include "tls/live_tls.h"
 
 #define INITIAL_PIDNS_INO 0xEFFFFFFCu /* the kernel's PROC_PID_INIT_INO */
 #define SETTLE_MS 2000
@@ -60,6 +61,7 @@ static int load_driver(struct live_engine *e, const struct scap_open_opts *opts,
 		.page_faults = opts->page_faults != 0,
 		.switches = (int)opts->switches,
 		.wakeups = (int)opts->wakeups,
+		.tcp = opts->tcp != 0,
 		.snap_ports = opts->snap_ports,
 		.n_snap_ports = opts->n_snap_ports,
 		.sampling = opts->sampling,
@@ -67,6 +69,7 @@ static int load_driver(struct live_engine *e, const struct scap_open_opts *opts,
 		.select = opts->select,
 		.sampler = opts->sampler,
 		.only_samples = only_samples,
+		.tls = opts->tls != 0,
 	};
 
 	return live_load(&e->driver, &lo, &e->log);
@@ -158,6 +161,8 @@ static void reopen_cpu(struct live_engine *e, unsigned int cpu)
 		live_maps_cpu_online(e->maps, cpu);
 	if (e->unwind)
 		live_unwind_cpu_online(e->unwind, cpu);
+	if (live_tls_of(e->driver))
+		live_tls_cpu_online(live_tls_of(e->driver), cpu);
 }
 
 /* CPUs that come back lost their perf events, new ones have none yet. */
@@ -214,6 +219,7 @@ static int open_driver(struct live_engine *e, const struct scap_open_opts *opts,
 	int err;
 
 	e->nap_ms = NAP_MIN_MS;
+	e->nap_max_ms = opts->nap_ms ? (int)opts->nap_ms : NAP_MAX_MS;
 	clock_offset_init(&e->epoch, clock_offset_read());
 	err = check_namespace(&e->log);
 	err = err ?: online_cpus(&e->online);
@@ -247,13 +253,15 @@ int scap_live_open(void **engine, const struct scap_open_opts *opts, const struc
 	if (e) {
 		e->log = *log;
 		err = open_driver(e, opts, 0);
-		err = err ?: start_sampler(e);
 		err = err ?: scan_state(e, opts);
 	}
 	if (!err) {
+		/* Waits that began before are counted from here on, so the scan is not in them. */
 		e->begin_ns = live_boot_now(e);
-		read_calls_under_way(e);
+		err = start_sampler(e);
 	}
+	if (!err)
+		read_calls_under_way(e);
 	return finish_open(engine, e, err, log);
 }
 

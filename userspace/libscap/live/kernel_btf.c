@@ -186,6 +186,19 @@ int kernel_btf_hook_args(const struct kernel_btf *k, const char *name)
 	return btf_kind(t) == BTF_KIND_FUNC_PROTO ? btf_vlen(t) : -ENOENT;
 }
 
+void kernel_btf_each_enum(const struct kernel_btf *k, const char *name,
+			  void (*fn)(void *ctx, const char *value_name, __u32 value), void *ctx)
+{
+	const int id = kernel_btf_id(k, BTF_KIND_ENUM, name);
+	const struct btf_type *t;
+
+	if (id < 0)
+		return;
+	t = type_at(k, (uint32_t)id);
+	for (uint32_t i = 0; i < btf_vlen(t); i++)
+		fn(ctx, name_at(k, btf_enum(t)[i].name_off), (uint32_t)btf_enum(t)[i].val);
+}
+
 /* A set of names: open addressing. */
 struct names {
 	const char **slots;

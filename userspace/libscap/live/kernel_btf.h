@@ -22,6 +22,10 @@ int kernel_btf_id(const struct kernel_btf *k, unsigned int kind, const char *nam
 /* Returns the number of arguments of the tracepoint @name, including its own data, or -ENOENT. */
 int kernel_btf_hook_args(const struct kernel_btf *k, const char *name);
 
+/* Calls @fn for each value of the enum @name; not at all if there is none. */
+void kernel_btf_each_enum(const struct kernel_btf *k, const char *name,
+			  void (*fn)(void *ctx, const char *value_name, __u32 value), void *ctx);
+
 /* Writes the types named by @wanted to @fd as a BTF file, with the types that they contain by
  * value. Types behind pointers are left out. A suffix ___x of a name is ignored, as in CO-RE. */
 int kernel_btf_extract(const struct kernel_btf *k, const struct btf *wanted, int fd);

@@ -4,6 +4,7 @@
 #include <linux/btf.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -47,6 +48,26 @@ static void numbers_are_the_kernels(void **state)
 	assert_int_equal(kernel_btf_id(f->kernel, BTF_KIND_TYPEDEF, "btf_trace_sys_exit"),
 			 btf__find_by_name_kind(f->all, "btf_trace_sys_exit", BTF_KIND_TYPEDEF));
 	assert_int_equal(kernel_btf_id(f->kernel, BTF_KIND_STRUCT, "no such struct"), -ENOENT);
+}
+
+static void note_value(void *ctx, const char *name, __u32 value)
+{
+	unsigned int *n = ctx;
+
+	n[0]++;
+	n[1] += strcmp(name, "PIDTYPE_TGID") == 0 && value == 1;
+}
+
+static void enums_have_their_values(void **state)
+{
+	const struct fixture *f = *state;
+	unsigned int n[2] = {0};
+
+	kernel_btf_each_enum(f->kernel, "no such enum", note_value, n);
+	assert_int_equal(n[0], 0);
+	kernel_btf_each_enum(f->kernel, "pid_type", note_value, n);
+	assert_true(n[0] > 1);
+	assert_int_equal(n[1], 1);
 }
 
 static const struct btf_type *find(const struct btf *btf, const char *name)
@@ -104,6 +125,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_the_kernels),
+		cmocka_unit_test(enums_have_their_values),
 		cmocka_unit_test(extract_has_what_is_wanted),
 	};
 

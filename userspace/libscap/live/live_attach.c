@@ -11,6 +11,7 @@
 #include "live/bpf_wait.h"
 #include "live/live_driver.h"
 #include "sampling/live_sampler.h"
+#include "tls/live_tls.h"
 
 /* Their sections have handlers of our own, see live_progs.c, so libbpf cannot attach them. */
 static int attach(struct live_driver *d, struct bpf_link **link, struct bpf_program *p)
@@ -81,6 +82,22 @@ int live_attach_own(struct live_driver *d)
 	return 0;
 }
 
+/* Attaches to TLS libraries, if requested. */
+static int open_tls(struct live_driver *d)
+{
+	const struct driver *s = d->skel;
+	struct live_tls_opts opts = {.chosen = d->chosen};
+
+	if (!d->with_tls)
+		return 0;
+	opts.multi = live_progs_uprobe_multi();
+	opts.programs[TLS_AT_ENTRY] = bpf_program__fd(s->progs.tls_enter);
+	opts.programs[TLS_GO_AT_ENTRY] = bpf_program__fd(s->progs.tls_go_enter);
+	opts.programs[TLS_AT_RETURN] = bpf_program__fd(s->progs.tls_return);
+	opts.programs[TLS_GO_AT_RETURN] = bpf_program__fd(s->progs.tls_go_return);
+	return live_tls_open(&d->tls, &opts, &d->log);
+}
+
 /*
  * Attaches sched_switch first and sys_enter last: no call is open that could be lost at a switch.
  */
@@ -94,20 +111,23 @@ int live_attach(struct live_driver *d)
 	for (int i = 0; i < s->skeleton->prog_cnt && !err; i++) {
 		struct bpf_program *p = *s->skeleton->progs[i].prog;
 
-		if (!live_is_filler(p) && !live_is_sample(p) && p != s->progs.sys_exit &&
-		    p != s->progs.sys_enter)
+		if (!live_is_filler(p) && !live_is_sample(p) && !live_is_uprobe(p) &&
+		    p != s->progs.sys_exit && p != s->progs.sys_enter)
 			err = attach_hook(d, s->skeleton->progs[i].link, p);
 	}
 	err = err ?: live_select_mark(&d->select_maps, d->select);
-	d->select = NULL;
+	live_run_iterator(s->links.tcp_begun);
 	if (bpf_program__autoload(s->progs.sys_exit))
 		err = err ?: attach(d, &s->links.sys_exit, s->progs.sys_exit)
 			  ?: attach(d, &s->links.sys_enter, s->progs.sys_enter);
 	if (err) {
 		live_detach(d);
-		return live_fail_libbpf(&d->log, err, "cannot attach the driver");
+		err = live_fail_libbpf(&d->log, err, "cannot attach the driver");
 	}
-	return 0;
+	err = err ?: open_tls(d);
+	d->select = NULL;
+	d->chosen = (struct chosen_procs){0};
+	return err;
 }
 
 static void detach(struct bpf_link **link)
@@ -121,8 +141,11 @@ void live_detach(struct live_driver *d)
 	struct driver *s = d->skel;
 	int err;
 
+	live_tls_close(d->tls);
+	d->tls = NULL;
 	if (d->sampler && !live_sampler_stop(d->sampler))
 		live_run_iterator(s->links.waits_left);
+	live_run_iterator(s->links.tcp_left);
 	/* Otherwise exits without enters would be recorded, and readers would pair them with other
 	 * enters. */
 	detach(&s->links.sys_exit);

@@ -121,6 +121,9 @@ void live_set_config(struct live_driver *d, const struct live_opts *o, int self_
 	c->shed = 1;
 	/* arguments: its data, ring, request, completion */
 	c->io_cqe_at = live_progs_hook_args(d->progs, "btf_trace_io_uring_complete") == 4;
+	c->tcp_args = live_tcp_args(d);
+	if (o->tcp)
+		live_set_tcp_reasons(d);
 	c->task_storage = (uint32_t)kernel_is_6_4();
 	c->epoch_offset = clock_offset_read();
 	memcpy((void *)ro->ia32_calls, scap_ia32_calls(), sizeof(ro->ia32_calls));
@@ -181,7 +184,7 @@ static int set_interpreter_maps(struct live_driver *d, const struct drv_sampler_
 	return err;
 }
 
-int live_set_maps(struct live_driver *d)
+int live_set_maps(struct live_driver *d, const struct live_opts *o)
 {
 	const struct drv_sampler_config *sc =
 		(const struct drv_sampler_config *)&d->skel->rodata->sampler_cfg;
@@ -211,7 +214,12 @@ int live_set_maps(struct live_driver *d)
 		      ?: bpf_map__set_max_entries(d->skel->maps.unwind_caches,
 						  d->n_cpus < 2 * d->n_first ? d->n_cpus
 									     : 2 * d->n_first);
+	err = err ?: live_set_tcp_maps(d, o->tcp);
 	err = err ?: set_interpreter_maps(d, sc);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.tls_threads, d->with_tls);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.tls_fds, d->with_tls);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.tls_owners, d->with_tls);
+	err = err ?: bpf_map__set_autocreate(d->skel->maps.tls_goroutines, d->with_tls);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.stack_copies, sc->tables);
 	err = err ?: bpf_map__set_autocreate(d->skel->maps.stack_copy_scratch, sc->tables);
 	err = err

@@ -8,7 +8,8 @@
 #include "live/live_driver.h"
 
 /* Runs that the kernel skipped because the program was already running on that CPU: the driver
- * never saw them. Programs that take samples are counted separately. */
+ * never saw them. Programs that take samples are counted separately; what tls_call does not send,
+ * the return of the function sends. */
 static uint64_t n_missed(const struct live_driver *d)
 {
 	struct bpf_program *p;
@@ -19,7 +20,7 @@ static uint64_t n_missed(const struct live_driver *d)
 		struct bpf_prog_info info = {0};
 		uint32_t len = sizeof(info);
 
-		if (!live_is_sample(p) && bpf_program__fd(p) >= 0 &&
+		if (!live_is_sample(p) && p != d->skel->progs.tls_call && bpf_program__fd(p) >= 0 &&
 		    !bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &len))
 			n += info.recursion_misses;
 	}
@@ -64,6 +65,15 @@ void live_counters(const struct live_driver *d, struct drv_counters *sum)
 	sum->lost[DRV_DROP_NO_RING][LOST_OTHER] += lost;
 	sum->seen += missed;
 	sum->lost[DRV_DROP_MISSED][LOST_OTHER] += missed;
+}
+
+uint64_t live_n_suppressed(const struct live_driver *d)
+{
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < DRV_MAX_CPUS; i++)
+		n += __atomic_load_n(&d->skel->bss->slots[i].n_suppressed, __ATOMIC_RELAXED);
+	return n;
 }
 
 uint64_t live_n_unsampled(const struct live_driver *d)

@@ -14,6 +14,7 @@
 #include "shared/config.h"
 #include "shared/ia32.h"
 #include "shared/sampler.h"
+#include "unwind/running.h"
 
 #include "driver.skel.h"
 
@@ -40,6 +41,9 @@ struct live_driver {
 	const struct scap_select *select; /* from live_opts, until it is attached */
 	struct live_sampler *sampler; /* NULL: none */
 	struct live_unwind *unwind; /* NULL: no tables */
+	int with_tls; /* requested */
+	struct chosen_procs chosen; /* borrowed until live_attach returns, as select */
+	struct live_tls *tls; /* NULL: none */
 	struct live_select_maps select_maps;
 	struct helper stacks; /* reads the stacks of threads that wait at the start */
 	const char *refuse_attach; /* from live_opts */
@@ -63,7 +67,7 @@ int live_fail_libbpf(const struct scap_log *log, int err, const char *what);
 int live_check_opts(const struct live_opts *o, const struct scap_log *log);
 void live_set_config(struct live_driver *d, const struct live_opts *o, int self_tgid);
 int live_set_sampler(struct live_driver *d, const struct live_opts *o);
-int live_set_maps(struct live_driver *d);
+int live_set_maps(struct live_driver *d, const struct live_opts *o);
 /* Returns our PID as the driver sees it, or a negative errno. */
 int live_self_tgid(void);
 
@@ -74,7 +78,15 @@ void live_note_missing(struct live_driver *d, const struct bpf_program *p, int e
 void live_note_refused(struct live_driver *d);
 int live_is_filler(const struct bpf_program *p);
 int live_is_sample(const struct bpf_program *p);
+int live_is_uprobe(const struct bpf_program *p);
 int live_is_present(const struct live_driver *d, const struct bpf_program *p);
+
+/* Events of TCP (live_tcp.c). Those that return int: 0 or a negative errno, or yes and no. */
+uint32_t live_tcp_args(const struct live_driver *d); /* enum drv_tcp_args */
+int live_set_tcp_maps(struct live_driver *d, int on);
+int live_is_tcp(const struct bpf_program *p);
+int live_is_wanted_tcp(const struct live_driver *d, const struct bpf_program *p);
+void live_set_tcp_reasons(struct live_driver *d);
 
 /* The rings and their doorbell (live_rings.c). Each returns 0, or a negative errno after reporting
  * it. */

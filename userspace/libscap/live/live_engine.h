@@ -15,7 +15,7 @@
 #include "sampling/live_sampler.h"
 #include "unwind/live_unwind.h"
 
-/* Times for which the reader naps while events come. */
+/* Times for which the reader naps while events come; the second one unless options say another. */
 #define NAP_MIN_MS 2
 #define NAP_MAX_MS 5
 
@@ -43,7 +43,7 @@ struct live_engine {
 	cpu_set_t online; /* CPUs for which everything is open */
 	struct live_notes *notes;
 	struct calls_under_way *under_way; /* calls under way at the start; NULL: none */
-	uint64_t begin_ns; /* boot clock when the set-up was complete */
+	uint64_t begin_ns; /* boot clock when the state was known */
 	struct live_maps *maps; /* NULL: not requested */
 	struct deferred_stacks *join; /* NULL: no samples */
 	struct live_unwind *unwind; /* NULL: no tables */
@@ -62,7 +62,7 @@ struct live_engine {
 	uint64_t n_bad;
 	struct scap_cpu_stats *cpu_stats; /* array of DRV_MAX_CPUS */
 	struct scap_running running[DRV_MAX_CPUS]; /* lent to the caller */
-	int nap_ms;
+	int nap_ms, nap_max_ms;
 	int quiet; /* the last nap brought no events */
 	int stopped;
 };

@@ -329,7 +329,7 @@ int live_next(void *engine, struct scap_evt *evt, int timeout_ms)
 		return found;
 	found = wait_for_event(e, evt, timeout_ms);
 	if (found)
-		e->nap_ms = e->nap_ms * 2 < NAP_MAX_MS ? e->nap_ms * 2 : NAP_MAX_MS;
+		e->nap_ms = e->nap_ms * 2 < e->nap_max_ms ? e->nap_ms * 2 : e->nap_max_ms;
 	else if (timeout_ms) /* otherwise the caller only polled before it waits */
 		e->nap_ms = NAP_MIN_MS;
 	return found;

@@ -14,10 +14,24 @@
 #include "live/live_driver.h"
 #include "procfs/online_cpus.h"
 #include "sampling/live_sampler.h"
+#include "tls/live_tls.h"
 #include "unwind/live_unwind.h"
 
 #define DEFAULT_RING_SZ (8u << 20)
 #define TABLES_WAIT_MS 1000
+
+/* A selection by PID leaves out all other processes. */
+static struct chosen_procs chosen_by(const struct scap_select *s)
+{
+	if (!s)
+		return (struct chosen_procs){0};
+	return (struct chosen_procs){
+		.pids = s->pids,
+		.n = s->n_pids,
+		.only = s->n_pids && !s->n_tids,
+		.descendants = s->descendants,
+	};
+}
 
 static int open_unwind(struct live_driver *d, const struct live_opts *o)
 {
@@ -36,8 +50,7 @@ static int open_unwind(struct live_driver *d, const struct live_opts *o)
 			       },
 			       &(struct live_unwind_opts){
 				       .max_sz = o->sampler->tables_sz,
-				       .first = o->select ? o->select->pids : NULL,
-				       .n_first = o->select ? o->select->n_pids : 0,
+				       .chosen = chosen_by(o->select),
 			       },
 			       &d->log);
 	if (err)
@@ -70,6 +83,11 @@ static int open_sampler(struct live_driver *d, const struct live_opts *o)
 						    strncmp(bpf_program__section_name(p), "tp_btf",
 							    6) == 0) parts.hooks[n++] = p;
 	return open_unwind(d, o) ?: live_sampler_open(&d->sampler, &parts, o->sampler, &d->log);
+}
+
+struct live_tls *live_tls_of(const struct live_driver *d)
+{
+	return d->tls;
 }
 
 /* Allocates arrays for the rings of all possible CPUs. The rings themselves are allocated when CPUs
@@ -118,6 +136,8 @@ static int open_skeleton(struct live_driver *d, const struct live_opts *o)
 	d->skel = driver__open_opts(&oo);
 	if (!d->skel)
 		return live_fail_libbpf(&d->log, -errno, "cannot open the driver");
+	if (d->with_tls && live_tls_check(live_progs_can_pin(d->progs), &d->log))
+		return -EOPNOTSUPP;
 	err = live_progs_opened(d->progs, d->skel->obj);
 	return err ? live_fail_libbpf(&d->log, err, "cannot read the kernel's BTF") : 0;
 }
@@ -135,7 +155,7 @@ static int configure(struct live_driver *d, const struct live_opts *o)
 		      ?: live_set_sampler(d, o);
 	if (err)
 		return err;
-	err = live_set_maps(d) ?: live_choose_programs(d, o);
+	err = live_set_maps(d, o) ?: live_choose_programs(d, o);
 	return err ? live_fail_libbpf(&d->log, err, "cannot configure the driver") : 0;
 }
 
@@ -162,6 +182,8 @@ static int load_all(struct live_driver *d, const struct live_opts *o)
 		  : o->cpus_per_ring > 1 ? RING_RINGBUF
 					 : RING_ARRAY;
 	d->ring_sz = o->ring_sz ? o->ring_sz : DEFAULT_RING_SZ;
+	d->with_tls = o->tls && !o->only_samples;
+	d->chosen = chosen_by(o->select);
 	err = make_room(d, o) ?: open_skeleton(d, o) ?: configure(d, o) ?: load_programs(d);
 	if (err)
 		return err;

@@ -10,6 +10,7 @@
 
 struct live_driver;
 struct live_sampler;
+struct live_tls;
 struct live_unwind;
 
 struct live_opts {
@@ -19,7 +20,7 @@ struct live_opts {
 	uint32_t snaplen; /* 0: 80 */
 	uint32_t wake_sz; /* unread bytes in a ring that ring the doorbell; 0: an eighth of its size
 			   */
-	int page_faults, switches, wakeups; /* record these */
+	int page_faults, switches, wakeups, tcp; /* record these */
 	const struct scap_snap_port *snap_ports;
 	size_t n_snap_ports;
 	uint32_t sampling; /* 0: everything */
@@ -28,6 +29,7 @@ struct live_opts {
 	const struct scap_sampler_opts
 		*sampler; /* NULL: no samples. Borrowed until live_load returns */
 	int only_samples; /* no calls at all, not even those that the state needs */
+	int tls; /* record the plaintext of TLS connections */
 	int record_self; /* also record the calls of this process (tests) */
 	unsigned int first_cpus; /* only this many CPUs have a ring at the start; 0: all (tests) */
 	const char *refuse_load, *refuse_attach; /* name of a program that is refused (tests) */
@@ -71,6 +73,9 @@ struct live_sampler *live_sampler_of(const struct live_driver *d);
 /* Returns its unwind tables; NULL: it walks without. */
 struct live_unwind *live_unwind_of(const struct live_driver *d);
 
+/* Returns what follows TLS libraries; NULL: not requested. */
+struct live_tls *live_tls_of(const struct live_driver *d);
+
 /* Stops recording; the rings keep their contents. May be called twice. */
 void live_detach(struct live_driver *d);
 
@@ -112,6 +117,7 @@ int live_has_ring(const struct live_driver *d, unsigned int cpu);
 
 /* Returns the number of calls and events excluded by sampling. */
 uint64_t live_n_unsampled(const struct live_driver *d);
+uint64_t live_n_suppressed(const struct live_driver *d);
 
 /* Returns run time and run count of all programs, if the kernel counts them
  * (kernel.bpf_stats_enabled); else 0. */

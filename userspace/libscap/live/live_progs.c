@@ -22,6 +22,7 @@
 
 #define N_KFUNCS (KFUNC_END - KFUNC_FIRST)
 #define MAX_PROGS 256
+#define UPROBE_MULTI 48 /* enum bpf_attach_type, since Linux 6.6 */
 #define MAX_THREADS 8
 
 struct job {
@@ -221,6 +222,12 @@ int live_progs_hook_args(const struct live_progs *p, const char *name)
 	return kernel_btf_hook_args(p->kernel, name);
 }
 
+void live_progs_each_enum(const struct live_progs *p, const char *name,
+			  void (*fn)(void *ctx, const char *value_name, uint32_t value), void *ctx)
+{
+	kernel_btf_each_enum(p->kernel, name, fn, ctx);
+}
+
 int live_progs_has_tracepoint(const struct live_progs *p, const char *name)
 {
 	char type[128];
@@ -260,13 +267,26 @@ int live_progs_has_kfuncs(const struct live_progs *p)
 	return 1;
 }
 
+int live_progs_can_pin(const struct live_progs *p)
+{
+	return scap_kernel_is_at_least(6, 15) &&
+	       p->kfunc_ids[KFUNC_PREEMPT_DISABLE - KFUNC_FIRST] >= 0 &&
+	       p->kfunc_ids[KFUNC_PREEMPT_ENABLE - KFUNC_FIRST] >= 0;
+}
+
+int live_progs_uprobe_multi(void)
+{
+	return scap_kernel_is_at_least(6, 6);
+}
+
 /* Called before libbpf loads a program of another kind, which it does itself. */
 static int before_plain_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long cookie)
 {
 	struct bpf_insn *insns = (struct bpf_insn *)bpf_program__insns(prog);
 
-	(void)opts;
 	(void)cookie;
+	if (opts->expected_attach_type == UPROBE_MULTI && !live_progs_uprobe_multi())
+		opts->expected_attach_type = 0;
 	put_kfuncs(collecting, insns, bpf_program__insn_cnt(prog));
 	break_if_refused(collecting, prog, insns);
 	return 0;
@@ -305,7 +325,7 @@ static int before_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts
 static int register_handlers(void)
 {
 	static int tracepoint = -1, iter = -1, sleeping_iter = -1;
-	static int perf = -1, raw_tracepoint = -1;
+	static int perf = -1, raw_tracepoint = -1, uprobe = -1;
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = before_load);
 	LIBBPF_OPTS(libbpf_prog_handler_opts, plain, .prog_prepare_load_fn = before_plain_load);
 
@@ -324,8 +344,11 @@ static int register_handlers(void)
 	if (raw_tracepoint < 0)
 		raw_tracepoint = libbpf_register_prog_handler(
 			"raw_tp", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, &plain);
-	if (perf < 0 || raw_tracepoint < 0)
-		return perf < 0 ? perf : raw_tracepoint;
+	if (uprobe < 0)
+		uprobe = libbpf_register_prog_handler("uprobe", BPF_PROG_TYPE_KPROBE,
+						      (enum bpf_attach_type)UPROBE_MULTI, &plain);
+	if (perf < 0 || raw_tracepoint < 0 || uprobe < 0)
+		return perf < 0 ? perf : raw_tracepoint < 0 ? raw_tracepoint : uprobe;
 	if (sleeping_iter < 0)
 		return sleeping_iter;
 	return tracepoint < 0 ? tracepoint : iter < 0 ? iter : 0;

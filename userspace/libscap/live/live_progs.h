@@ -8,6 +8,8 @@
 #ifndef SCAP_LIVE_LIVE_PROGS_H
 #define SCAP_LIVE_LIVE_PROGS_H
 
+#include <stdint.h>
+
 #include "log.h"
 
 struct bpf_object;
@@ -32,8 +34,18 @@ int live_progs_hook_args(const struct live_progs *p, const char *name);
 /* Returns whether the kernel has the tracepoint @name. */
 int live_progs_has_tracepoint(const struct live_progs *p, const char *name);
 
+/* Calls @fn for each value of the kernel's enum @name; not at all if the kernel has none. */
+void live_progs_each_enum(const struct live_progs *p, const char *name,
+			  void (*fn)(void *ctx, const char *value_name, uint32_t value), void *ctx);
+
 /* Returns whether the kernel has all functions of kfuncs.h. */
 int live_progs_has_kfuncs(const struct live_progs *p);
+
+/* Returns whether programs that are preemptible on every kernel can disable preemption. */
+int live_progs_can_pin(const struct live_progs *p);
+
+/* Returns whether programs of uprobes are loaded for links with many probes (Linux 6.6). */
+int live_progs_uprobe_multi(void);
 
 /* For tests: makes the kernel refuse the program of this name. Borrowed. */
 void live_progs_refuse(struct live_progs *p, const char *name);

@@ -63,10 +63,16 @@ static int is_of_call(unsigned int type)
 	return type <= EVT_SYSCALL_X;
 }
 
+/* Returns whether it has no event before it, as the exit of a call has its enter. */
+static int is_alone(unsigned int type)
+{
+	return evt_is_enter(type) || !scap_event_info(type - 1);
+}
+
 static int is_event_of_its_own(const struct scap_event_info *info)
 {
 	return !(info->flags & (EF_UNUSED | EF_OLD_VERSION)) && !is_of_call(info->id) &&
-	       !(info->category & EC_INTERNAL) && evt_is_enter(info->id);
+	       !(info->category & EC_INTERNAL) && is_alone(info->id);
 }
 
 static void set_event(void *ctx, const struct scap_event_info *info)
@@ -113,6 +119,11 @@ static unsigned int exit_type(unsigned int nr, int ia32)
 	if (call->event)
 		return call->event;
 	return call->row == REC_NR_NONE ? EVT_SYSCALL_X : scap_syscall_exit_type(call->row);
+}
+
+void scap_types_add(uint64_t *types, unsigned int type)
+{
+	set_bit(types, evt_index(type), 1);
 }
 
 void scap_calls_set_types(struct scap_calls *calls, const uint64_t *types)

@@ -94,6 +94,7 @@ int live_stats(const void *engine, struct scap_stats *st)
 	st->n_self = c.n_self;
 	st->n_filtered = c.n_filtered;
 	st->n_unmarked = c.n_unmarked;
+	st->n_suppressed = live_n_suppressed(e->driver);
 	st->n_unsampled = live_n_unsampled(e->driver);
 	live_bpf_stats(e->driver, &st->bpf_run_ns, &st->bpf_run_cnt);
 	live_exits(e->driver, &st->n_exit_runs, &st->n_exits);

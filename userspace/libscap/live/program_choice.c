@@ -57,6 +57,18 @@ int live_is_sample(const struct bpf_program *p)
 	return !strncmp(bpf_program__name(p), "sample_", strlen("sample_"));
 }
 
+/* Programs of TLS. Those of its functions are attached later: live_tls.c. */
+static int is_tls(const struct live_driver *d, const struct bpf_program *p)
+{
+	return live_is_uprobe(p) || p == d->skel->progs.tls_call;
+}
+
+int live_is_uprobe(const struct bpf_program *p)
+{
+	return !strcmp(bpf_program__section_name(p), "uprobe") ||
+	       !strcmp(bpf_program__section_name(p), "?uprobe");
+}
+
 static int is_wanted_sample(const struct live_driver *d, const struct live_opts *o,
 			    const struct bpf_program *p)
 {
@@ -155,6 +167,10 @@ static int is_wanted_hook(const struct live_driver *d, const struct live_opts *o
 		return o->sampler && o->sampler->calls && c->calls;
 	if (live_is_sample(p))
 		return is_wanted_sample(d, o, p);
+	if (live_is_tcp(p))
+		return o->tcp && live_is_wanted_tcp(d, p);
+	if (is_tls(d, p))
+		return o->tls && !o->only_samples;
 	if (o->only_samples)
 		return keeps_marks(d->skel, p);
 	if (!c->calls)

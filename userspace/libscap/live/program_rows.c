@@ -18,6 +18,12 @@ const struct program_row program_rows[N_PROGRAM_ROWS] = {
 #include "programs.def"
 };
 
+/* Those of accounting are in an object of their own. */
+static const struct program_row account_rows[] = {
+#define PROG(name, need, part, what) {#name, (need) == REQUIRED, 0, what},
+#include "account_programs.def"
+};
+
 /* Each row belongs to a program, and every program has one. */
 enum {
 	N_PROGRAMS_WITH_ROW = 0
@@ -34,5 +40,8 @@ const struct program_row *program_row_of(const struct bpf_program *prog)
 	for (unsigned int i = 0; i < N_PROGRAM_ROWS; i++)
 		if (!strcmp(program_rows[i].name, name))
 			return &program_rows[i];
+	for (unsigned int i = 0; i < sizeof(account_rows) / sizeof(account_rows[0]); i++)
+		if (!strcmp(account_rows[i].name, name))
+			return &account_rows[i];
 	return NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of programs.def: which programs of the driver are required. */
+/* The rows of programs.def and account_programs.def: which programs are required. */
 #ifndef SCAP_LIVE_PROGRAM_ROWS_H
 #define SCAP_LIVE_PROGRAM_ROWS_H
 
@@ -8,7 +8,7 @@ struct bpf_program;
 struct program_row {
 	const char *name;
 	int required;
-	unsigned int max_insns; /* instructions that the verifier processes */
+	unsigned int max_insns; /* instructions that the verifier processes; 0: not limited */
 	const char *what; /* what a capture lacks without it */
 };
 

@@ -180,7 +180,7 @@ int elf_dynamic_slot_find(const struct elf_file *f, uint64_t *addr, const char *
 	return found;
 }
 
-int elf_dynamic_slot_is(const struct elf_file *f, uint64_t addr, uint32_t type)
+int elf_dynamic_slot_is(const struct elf_file *f, uint64_t addr, uint32_t type, uint64_t *addend)
 {
 	const struct elf_section *section = elf_file_section(f, ".rela.dyn");
 	struct elf_data relocations;
@@ -194,5 +194,7 @@ int elf_dynamic_slot_is(const struct elf_file *f, uint64_t addr, uint32_t type)
 		found = r.r_offset == addr && ELF64_R_TYPE(r.r_info) == type;
 	}
 	free(relocations.data);
+	if (found && addend)
+		*addend = (uint64_t)r.r_addend;
 	return found;
 }

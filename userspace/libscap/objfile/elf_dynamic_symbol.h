@@ -21,7 +21,8 @@ int elf_any_symbol_find(const struct elf_file *f, struct elf_symbol *out, const 
 int elf_dynamic_slot_find(const struct elf_file *f, uint64_t *addr, const char *name,
 			  uint32_t type);
 
-/* Returns whether the file has a dynamic relocation of @type at @addr. Reads all relocations. */
-int elf_dynamic_slot_is(const struct elf_file *f, uint64_t addr, uint32_t type);
+/* Returns whether the file has a dynamic relocation of @type at @addr, with what it adds in *addend
+ * if that is not NULL. Reads all relocations. */
+int elf_dynamic_slot_is(const struct elf_file *f, uint64_t addr, uint32_t type, uint64_t *addend);
 
 #endif /* SCAP_OBJFILE_ELF_DYNAMIC_SYMBOL_H */

@@ -161,6 +161,9 @@ static void test_slot(void **state)
 	assert_true(elf_dynamic_slot_find(f, &addr, "stderr", R_X86_64_GLOB_DAT));
 	memcpy(&filled, (const char *)info.dli_fbase + addr, sizeof(filled));
 	assert_int_equal(filled, (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "stderr"));
+	assert_true(elf_dynamic_slot_is(f, addr, R_X86_64_GLOB_DAT, &filled));
+	assert_int_equal(filled, 0);
+	assert_false(elf_dynamic_slot_is(f, addr, R_X86_64_RELATIVE, NULL));
 	assert_false(elf_dynamic_slot_find(f, &addr, "stderr", R_X86_64_DTPMOD64));
 	assert_false(elf_dynamic_slot_find(f, &addr, "no_such_variable", R_X86_64_GLOB_DAT));
 	elf_file_close(f);

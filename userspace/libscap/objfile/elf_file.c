@@ -190,6 +190,7 @@ static int read_segments(struct elf_file *f, const Elf64_Ehdr *h, size_t n)
 			.offset = p.p_offset,
 			.file_sz = p.p_filesz,
 			.mem_sz = p.p_memsz,
+			.align = p.p_align,
 			.type = p.p_type,
 			.flags = p.p_flags,
 		};
@@ -402,6 +403,19 @@ int elf_file_offset_of(const struct elf_file *f, uint64_t *offset, uint64_t vadd
 		}
 	}
 	return -ENOENT;
+}
+
+int elf_file_is_code(const struct elf_file *f, uint64_t offset, uint64_t sz)
+{
+	const struct elf_segment *v;
+	const size_t n = elf_file_segments(f, &v);
+
+	for (size_t i = 0; i < n && offset < elf_file_sz(f); i++)
+		if (v[i].type == PT_LOAD && v[i].flags & PF_X && offset >= v[i].offset &&
+		    offset - v[i].offset < v[i].file_sz &&
+		    sz <= v[i].file_sz - (offset - v[i].offset))
+			return 1;
+	return 0;
 }
 
 int elf_file_vaddr_of(const struct elf_file *f, uint64_t *vaddr, uint64_t offset)

@@ -20,6 +20,7 @@ struct elf_segment {
 	uint64_t offset;
 	uint64_t file_sz;
 	uint64_t mem_sz;
+	uint64_t align;
 	uint32_t type; /* PT_* */
 	uint32_t flags; /* PF_* */
 };
@@ -78,6 +79,9 @@ int elf_file_section_copy(const struct elf_file *f, struct elf_data *out,
  */
 int elf_file_offset_of(const struct elf_file *f, uint64_t *offset, uint64_t vaddr);
 int elf_file_vaddr_of(const struct elf_file *f, uint64_t *vaddr, uint64_t offset);
+
+/* Returns whether these bytes of the file are code. */
+int elf_file_is_code(const struct elf_file *f, uint64_t offset, uint64_t sz);
 
 /* Reads GNU's build ID. Returns its length, or -ENOENT. */
 int elf_file_build_id(const struct elf_file *f, uint8_t id[ELF_BUILD_ID_MAX]);

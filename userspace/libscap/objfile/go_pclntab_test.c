@@ -2,15 +2,14 @@
 /* Tables of all four formats, made by hand: one function, which takes 24 bytes after its first. */
 #include "testing/test_main.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "objfile/go_pclntab.h"
+#include "testing/go_image.h"
 #include "unwind/go_rows.h"
 
-#define TEXT 0x401000u
 #define TABLE_AT 0x200u /* in the file */
 #define NAME "main.leaf"
 
@@ -18,40 +17,12 @@ struct image {
 	uint8_t v[0x800];
 };
 
-static void put(struct image *i, size_t at, uint64_t v, size_t sz)
-{
-	memcpy(i->v + at, &v, sz);
-}
-
-/* A file with one executable segment at TEXT, whose table is found by its magic: no sections. */
 static void make_headers(struct image *i)
 {
-	const Elf64_Ehdr h = {
-		.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-		.e_type = ET_EXEC,
-		.e_machine = EM_X86_64,
-		.e_phoff = sizeof(h),
-		.e_phentsize = sizeof(Elf64_Phdr),
-		.e_phnum = 2,
-	};
-	const Elf64_Phdr p[2] = {
-		{.p_type = PT_LOAD,
-		 .p_flags = PF_R | PF_X,
-		 .p_offset = 0x100,
-		 .p_vaddr = TEXT,
-		 .p_filesz = 0x100,
-		 .p_memsz = 0x100},
-		{.p_type = PT_LOAD,
-		 .p_flags = PF_R,
-		 .p_offset = TABLE_AT,
-		 .p_vaddr = 0x500000,
-		 .p_filesz = 0x600,
-		 .p_memsz = 0x600},
-	};
+	const struct go_segment code = {0x100, 0x100}, table = {TABLE_AT, 0x600};
 
 	memset(i, 0, sizeof(*i));
-	memcpy(i->v, &h, sizeof(h));
-	memcpy(i->v + sizeof(h), p, sizeof(p));
+	go_put_headers(i->v, &code, &table);
 }
 
 /* pcsp: +1 (from -1) for 1 byte, +24 for 30, -24 for 1. */
@@ -64,24 +35,24 @@ static void make_table(struct image *i, uint32_t magic)
 	const size_t names = 0x100, pcs = 0x180, funcs = 0x200, func = 0x40;
 	const size_t e = rel ? 4 : 8, at = old ? 16 : funcs;
 
-	put(i, t, magic, 4);
-	put(i, t + 6, 1, 1);
-	put(i, t + 7, 8, 1);
-	put(i, t + 8, 1, 8);
+	go_put(i->v, t, magic, 4);
+	go_put(i->v, t + 6, 1, 1);
+	go_put(i->v, t + 7, 8, 1);
+	go_put(i->v, t + 8, 1, 8);
 	if (!old) {
 		if (rel)
-			put(i, t + 24, TEXT, 8);
-		put(i, t + (rel ? 32 : 24), names, 8);
-		put(i, t + (rel ? 56 : 48), pcs, 8);
-		put(i, t + (rel ? 64 : 56), funcs, 8);
+			go_put(i->v, t + 24, GO_TEXT, 8);
+		go_put(i->v, t + (rel ? 32 : 24), names, 8);
+		go_put(i->v, t + (rel ? 56 : 48), pcs, 8);
+		go_put(i->v, t + (rel ? 64 : 56), funcs, 8);
 	}
-	put(i, t + at, rel ? 0x10 : TEXT + 0x10, e);
-	put(i, t + at + e, old ? funcs + func : func, e);
-	put(i, t + at + 2 * e, rel ? 0x30 : TEXT + 0x30, e);
+	go_put(i->v, t + at, rel ? 0x10 : GO_TEXT + 0x10, e);
+	go_put(i->v, t + at + e, old ? funcs + func : func, e);
+	go_put(i->v, t + at + 2 * e, rel ? 0x30 : GO_TEXT + 0x30, e);
 	/* The function: entry, name, arguments, frame, pcsp. */
-	put(i, t + funcs + func, rel ? 0x10 : TEXT + 0x10, e);
-	put(i, t + funcs + func + e, old ? names + 4 : 4, 4);
-	put(i, t + funcs + func + e + 12, old ? pcs + 1 : 1, 4);
+	go_put(i->v, t + funcs + func, rel ? 0x10 : GO_TEXT + 0x10, e);
+	go_put(i->v, t + funcs + func + e, old ? names + 4 : 4, 4);
+	go_put(i->v, t + funcs + func + e + 12, old ? pcs + 1 : 1, 4);
 	memcpy(i->v + t + names + 4, NAME, sizeof(NAME));
 	memcpy(i->v + t + pcs + 1, pcsp, sizeof(pcsp));
 }
@@ -110,8 +81,8 @@ static void test_formats(void **state)
 		assert_int_equal(go_pclntab_open(&t, f), 0);
 		assert_int_equal(go_pclntab_n(t), 1);
 		assert_int_equal(go_pclntab_func(t, &func, 0), 0);
-		assert_int_equal(func.start, TEXT + 0x10);
-		assert_int_equal(func.end, TEXT + 0x30);
+		assert_int_equal(func.start, GO_TEXT + 0x10);
+		assert_int_equal(func.end, GO_TEXT + 0x30);
 		assert_string_equal(func.name, NAME);
 		assert_int_equal(go_pclntab_func(t, &func, 1), -EBADMSG);
 		assert_int_equal(go_rows(&rows, f, t, NULL), 0);

@@ -225,6 +225,32 @@ int open_in_root(const char *root, const char *path, struct stat *st)
 	return fd;
 }
 
+int open_same_in_root(const char *root, const char *path, uint64_t ino, struct stat *st)
+{
+	const int fd = open_in_root(root, path, st);
+
+	if (fd >= 0 && ino && st->st_ino != ino) {
+		close(fd);
+		return -ESTALE;
+	}
+	return fd;
+}
+
+int open_mapped(uint32_t pid, uint64_t start, uint64_t end, const char *path, uint64_t ino,
+		struct stat *st)
+{
+	char place[96];
+	int fd;
+
+	snprintf(place, sizeof(place), "/proc/%u/map_files/%llx-%llx", pid,
+		 (unsigned long long)start, (unsigned long long)end);
+	fd = open_in_root(NULL, place, st);
+	if (fd >= 0)
+		return fd;
+	snprintf(place, sizeof(place), "/proc/%u/root", pid);
+	return open_same_in_root(place, path, ino, st);
+}
+
 void scap_open_stats(struct scap_open_stats *st)
 {
 	const unsigned int n_hung = helpers_hung();

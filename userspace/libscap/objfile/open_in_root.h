@@ -16,6 +16,12 @@
  * (may be NULL) is that of the file itself.
  */
 int open_in_root(const char *root, const char *path, struct stat *st);
+/* The same for the file with inode @ino (0: any); -ESTALE: @path is another one by now. */
+int open_same_in_root(const char *root, const char *path, uint64_t ino, struct stat *st);
+/* Opens the file that process @pid has mapped from @start to @end, whatever happened to its name:
+ * through the mapping itself, else by @path in the root of the process, with inode @ino. */
+int open_mapped(uint32_t pid, uint64_t start, uint64_t end, const char *path, uint64_t ino,
+		struct stat *st);
 
 /* Counters of the whole process. */
 struct scap_open_stats {

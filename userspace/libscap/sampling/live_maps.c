@@ -12,6 +12,7 @@
 #include "event/event_build.h"
 #include "sampling/map_build_id.h"
 #include "sampling/perf_sideband.h"
+#include "sampling/proc_maps.h"
 #include "shared/events.h"
 
 #define PID_LIMIT (1u << 22)
@@ -256,35 +257,23 @@ static int wait_event(struct live_maps *m, const struct ppm_evt_hdr *hdr)
 /* Reads the mappings of @pid, for process @as. Returns -ENOENT if it has ended, or has none. */
 static int read_maps(struct live_maps *m, uint32_t pid, uint32_t as)
 {
-	char name[32], *line = NULL;
+	struct proc_maps maps;
+	struct code_map map;
 	union {
 		struct ppm_evt_hdr hdr;
 		uint8_t raw[MAP_EVENT_MAX];
 	} event;
 	int err = -ENOENT;
-	size_t sz = 0;
-	ssize_t len;
-	FILE *f;
 
-	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
-	f = fopen(name, "re");
-	if (!f)
+	if (proc_maps_open(&maps, pid))
 		return -ENOENT;
-	while ((err == -ENOENT || !err) && (len = getline(&line, &sz, f)) > 0) {
-		struct code_map map;
-
-		if (line[len - 1] == '\n')
-			line[len - 1] = '\0';
-		if (map_event_parse(line, as, &map))
-			continue;
-		map.pid = pid; /* which can be read: @as may have ended */
-		map_build_id_find(&m->ids, &map);
+	while ((err == -ENOENT || !err) && proc_maps_next(&maps, &map)) {
+		map_build_id_find(&m->ids, &map); /* of @pid: @as may have ended */
 		map.pid = as;
 		map_event_build(event.raw, 0, &map);
 		err = wait_event(m, &event.hdr);
 	}
-	free(line);
-	fclose(f);
+	proc_maps_close(&maps);
 	return err;
 }
 

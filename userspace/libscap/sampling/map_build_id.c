@@ -30,21 +30,11 @@ static int may_open(struct map_build_ids *ids, uint64_t now)
 	return ids->spent_us <= FREE_US + (now - ids->begin_us) / SHARE;
 }
 
-static int open_same(const char *root, const char *path, uint64_t ino)
-{
-	struct stat st;
-	const int fd = open_in_root(root, path, &st);
-
-	if (fd < 0 || st.st_ino == ino)
-		return fd;
-	close(fd);
-	return -1;
-}
-
 /* Opens the file by its name in the process's root or in ours, else through the mapping itself. */
-static int open_mapped(const struct code_map *map)
+static int open_by_name(const struct code_map *map)
 {
 	char path[MAP_PATH_MAX], root[96];
+	struct stat st;
 	int fd;
 
 	if (map->path_len >= sizeof(path))
@@ -52,21 +42,21 @@ static int open_mapped(const struct code_map *map)
 	memcpy(path, map->path, map->path_len);
 	path[map->path_len] = '\0';
 	snprintf(root, sizeof(root), "/proc/%u/root", map->pid);
-	fd = open_same(root, path, map->ino);
+	fd = open_same_in_root(root, path, map->ino, &st);
 	if (fd < 0)
-		fd = open_same(NULL, path, map->ino);
+		fd = open_same_in_root(NULL, path, map->ino, &st);
 	if (fd >= 0)
 		return fd;
 	snprintf(root, sizeof(root), "/proc/%u/map_files/%llx-%llx", map->pid,
 		 (unsigned long long)map->addr, (unsigned long long)(map->addr + map->length));
-	return open_same(NULL, root, map->ino);
+	return open_same_in_root(NULL, root, map->ino, &st);
 }
 
 static void read_build_id(struct code_map *map)
 {
 	uint8_t id[ELF_BUILD_ID_MAX];
 	struct elf_file *elf;
-	const int fd = open_mapped(map);
+	const int fd = open_by_name(map);
 	int len;
 
 	if (fd < 0)

@@ -98,12 +98,12 @@ int sampler_session_begin(const char *name, const struct scap_log *log)
 	}
 	if (pid)
 		return scap_fail(log, -EEXIST,
-				 "process %d already samples stacks, and one profile can run at a "
-				 "time; wait until it ends",
+				 "process %d already samples stacks, which one process at a time "
+				 "can do; wait until it ends",
 				 pid);
 	return scap_fail(log, -EEXIST,
-			 "another process already samples stacks, and one profile can run at a "
-			 "time; wait until it ends");
+			 "another process already samples stacks, which one process at a time "
+			 "can do; wait until it ends");
 }
 
 void sampler_session_end(int fd)

@@ -34,9 +34,10 @@ int scap_sampler_start(struct scap_sampler *s, uint32_t options);
 int scap_sampler_stop(struct scap_sampler *s, uint32_t options);
 
 /*
- * Reads all samples since the last read: events one after the other, in order of time, each aligned
- * to 8 bytes (see scap_sampler_event). *actual is their size, 0 if there are none. Returns -EINVAL
- * if @len is less than *actual; nothing was read then. @options must be 0.
+ * Reads all samples since the last read, and changes of the mappings of any process: events one
+ * after the other, in order of time, each aligned to 8 bytes (see scap_sampler_event). *actual is
+ * their size, 0 if there are none. Returns -EINVAL if @len is less than *actual; nothing was read
+ * then. @options must be 0.
  */
 int scap_sampler_read(struct scap_sampler *s, uint32_t options, void *buf, size_t len,
 		      size_t *actual);

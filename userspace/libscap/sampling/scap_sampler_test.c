@@ -312,15 +312,19 @@ static void test_states(void **state)
 {
 	const struct scap_sampler_opts o = hz(99);
 	const int32_t self[] = {getpid()};
+	const struct ppm_evt_hdr *hdr;
 	struct scap_sampler *s, *other;
-	size_t n;
+	size_t n, at = 0;
+	uint64_t early[512];
 
 	(void)state;
 	assert_int_equal(create(&s, &o, self, 1, 0), 0);
 	assert_int_equal(scap_sampler_stop(s, 0), -EINVAL);
 	assert_int_equal(scap_sampler_start(s, 1), -EINVAL);
-	assert_int_equal(scap_sampler_read(s, 0, NULL, 0, &n), 0);
-	assert_int_equal(n, 0);
+	/* Others' mappings end at any time. */
+	assert_int_equal(scap_sampler_read(s, 0, early, sizeof(early), &n), 0);
+	while ((hdr = scap_sampler_event(early, n, &at)))
+		assert_int_equal(hdr->type, EVT_MAP_EXIT_E);
 	assert_int_equal(scap_sampler_start(s, 0), 0);
 	assert_int_equal(scap_sampler_start(s, 0), -EINVAL);
 	assert_int_equal(scap_sampler_stop(s, 1), -EINVAL);
@@ -730,9 +734,9 @@ static void test_off_cpu(void **state)
 	struct sample s;
 	struct run r;
 	size_t at = 0;
-	uint64_t off_ns = 0;
+	uint64_t longest = 0;
 	int n = 0;
-	pid_t pid = child_of(sleeps, 5);
+	pid_t pid = child_of(sleeps, 10);
 
 	(void)state;
 	begin(&r, &o, pid);
@@ -744,7 +748,8 @@ static void test_off_cpu(void **state)
 		assert_true(number(&s, SAMPLE_P_WEIGHT) >= o.off_min_ns);
 		if (!is_call(&s, SYS_clock_nanosleep) && !is_call(&s, SYS_nanosleep))
 			continue;
-		off_ns += number(&s, SAMPLE_P_WEIGHT);
+		if (number(&s, SAMPLE_P_WEIGHT) > longest)
+			longest = number(&s, SAMPLE_P_WEIGHT);
 		if (number(&s, SAMPLE_P_STATE) !=
 		    1) /* it waited for a CPU, maybe for all the pause */
 			continue;
@@ -754,8 +759,9 @@ static void test_off_cpu(void **state)
 		assert_true(n_frames(&s) > 0);
 		n++;
 	}
-	assert_in_range(n, 1, 5);
-	assert_true(off_ns >= 5 * PAUSE_NS * 9 / 10);
+	assert_in_range(n, 1, 10);
+	/* Others are shorter if this machine's CPU is taken away after the timer was set. */
+	assert_true(longest >= PAUSE_NS * 9 / 10);
 	close_run(&r);
 }
 

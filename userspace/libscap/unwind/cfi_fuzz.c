@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fuzz target, built by scripts/fuzz-unwind: the first byte selects the section that the other
- * bytes are. */
+/* A fuzz target: the first byte selects the section that the other bytes are. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>

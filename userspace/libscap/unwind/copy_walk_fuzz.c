@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fuzz target, built by scripts/fuzz-unwind: what the driver sends of a stack, then the mappings
- * of its process and their rows. */
+/* A fuzz target: what the driver sends of a stack, then mappings of its process and their rows. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/live_unwind.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +17,11 @@
 
 #include "clock.h"
 #include "sampling/perf_sideband.h"
+#include "sampling/sideband_thread.h"
 #include "sampling/walked_stacks.h"
 #include "shared/stack.h"
 #include "unwind/copy_walk.h"
+#include "unwind/running.h"
 #include "unwind/unwind_procs.h"
 
 #define MAX_SZ (64u << 20)
@@ -46,8 +45,10 @@ struct live_unwind {
 	struct pollfd *fds; /* of the rings, then of fd_place */
 	struct code_ring **rings; /* by CPU; NULL: never online */
 	unsigned int n_rings;
-	int32_t *first; /* processes whose tables are built first */
-	size_t n_first;
+	int32_t *pids; /* those of chosen */
+	struct chosen_procs chosen; /* their tables are built first */
+	const struct running *listed; /* processes that a scan reads, or has read */
+	size_t n_listed;
 	struct unwind_pool *pool;
 	struct unwind_files *files;
 	struct kept_files *kept;
@@ -136,10 +137,30 @@ static int is_stopped(void *ctx)
 	return poll(&p, 1, 0) > 0;
 }
 
-static void scan_all(struct live_unwind *u, int serve);
+static void scan_lost(struct live_unwind *u, int serve);
+
+/* Returns whether the process can be sampled. One that a scan has yet to read is not known. */
+static int is_followed(const struct live_unwind *u, uint32_t pid)
+{
+	return unwind_procs_has(u->procs, pid) || is_chosen(&u->chosen, pid) ||
+	       is_running(u->listed, u->n_listed, pid);
+}
+
+/* Returns whether the record is of a process that can be sampled. */
+static int is_needed(const struct live_unwind *u, const struct code_record *rec)
+{
+	if (!u->chosen.only || rec->type == CODE_LOST)
+		return 1;
+	if (rec->type != CODE_FORK)
+		return is_followed(u, rec->pid);
+	return is_chosen(&u->chosen, rec->pid) ||
+	       (u->chosen.descendants && is_followed(u, rec->parent));
+}
 
 static void apply_record(struct live_unwind *u, const struct code_record *rec)
 {
+	if (!is_needed(u, rec))
+		return;
 	switch (rec->type) {
 	case CODE_MAP:
 		unwind_procs_map(u->procs, &rec->map, rec->boot_ns);
@@ -154,7 +175,7 @@ static void apply_record(struct live_unwind *u, const struct code_record *rec)
 		unwind_procs_exit(u->procs, rec->pid, rec->boot_ns);
 		break;
 	case CODE_LOST: /* of unknown processes */
-		scan_all(u, 0);
+		scan_lost(u, 0);
 		break;
 	}
 }
@@ -231,76 +252,6 @@ static void serve_rings(struct live_unwind *u)
 
 /* ---- what runs ---- */
 
-struct running {
-	uint32_t pid;
-	uint64_t cpu; /* ticks used; UINT64_MAX: comes first */
-};
-
-static int compare_cpu(const void *a, const void *b)
-{
-	const struct running *x = a, *y = b;
-
-	return x->cpu < y->cpu ? 1 : -(x->cpu > y->cpu);
-}
-
-static uint64_t cpu_of(uint32_t pid)
-{
-	char path[32], line[1024] = "", *at;
-	unsigned long long user = 0, system = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	at = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL; /* names contain any bytes */
-	fclose(f);
-	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
-			  &system) != 2)
-		return 0;
-	return user + system;
-}
-
-static int is_prioritized(const struct live_unwind *u, uint32_t pid)
-{
-	for (size_t i = 0; i < u->n_first; i++)
-		if ((uint32_t)u->first[i] == pid)
-			return 1;
-	return 0;
-}
-
-static size_t list_running(const struct live_unwind *u, struct running **out)
-{
-	DIR *d = opendir("/proc");
-	struct running *v = NULL;
-	size_t n = 0, cap = 0;
-	struct dirent *e;
-
-	while (d && (e = readdir(d))) {
-		const unsigned long pid = strtoul(e->d_name, NULL, 10);
-
-		if (!pid)
-			continue;
-		if (n == cap) {
-			struct running *more = realloc(v, (cap ? 2 * cap : 256) * sizeof(*v));
-
-			if (!more)
-				break;
-			v = more;
-			cap = cap ? 2 * cap : 256;
-		}
-		v[n++] = (struct running){(uint32_t)pid, is_prioritized(u, (uint32_t)pid)
-								 ? UINT64_MAX
-								 : cpu_of((uint32_t)pid)};
-	}
-	if (d)
-		closedir(d);
-	if (n)
-		qsort(v, n, sizeof(*v), compare_cpu);
-	*out = v;
-	return n;
-}
-
 static void set_ready(struct live_unwind *u)
 {
 	pthread_mutex_lock(&u->lock);
@@ -309,22 +260,39 @@ static void set_ready(struct live_unwind *u)
 	pthread_mutex_unlock(&u->lock);
 }
 
-/* Reads all processes: selected ones, then those with the most CPU time; @serve: and processes new
- * records in between. */
-static void scan_all(struct live_unwind *u, int serve)
+/* Reads the processes that are needed: those that @c chooses, then those with the most CPU time;
+ * @serve: and processes new records in between. */
+static void scan_all(struct live_unwind *u, const struct chosen_procs *c, int serve)
 {
+	const struct running *const listed = u->listed;
+	const size_t n_listed = u->n_listed;
 	struct running *v;
-	const size_t n = list_running(u, &v);
+	const size_t n = running_list(&v, c);
 
+	u->listed = v;
+	u->n_listed = n;
 	for (size_t i = 0; i < n && !is_stopped(u); i++) {
-		if (i && v[i - 1].cpu == UINT64_MAX && v[i].cpu != UINT64_MAX)
+		if (i && v[i - 1].chosen && !v[i].chosen)
 			set_ready(u);
 		unwind_procs_scan(u->procs, v[i].pid, clock_boot_ns());
 		unwind_procs_publish(u->procs, clock_boot_ns());
 		if (serve)
 			serve_rings(u);
 	}
+	u->listed = listed;
+	u->n_listed = n_listed;
 	free(v);
+}
+
+/* Reads processes again after records were lost. Descendants whose parents have ended are known by
+ * these alone: then all processes are read. */
+static void scan_lost(struct live_unwind *u, int serve)
+{
+	struct chosen_procs c = u->chosen;
+
+	if (c.descendants)
+		c.only = 0;
+	scan_all(u, &c, serve);
 }
 
 /* ---- the thread ---- */
@@ -356,25 +324,6 @@ static void publish_stats(struct live_unwind *u)
 	memcpy(u->stats.unsupported, f.unsupported, sizeof(u->stats.unsupported));
 	memcpy(u->stats.ends, u->ends, sizeof(u->stats.ends));
 	pthread_mutex_unlock(&u->lock);
-}
-
-/* Capabilities that the thread keeps, whatever the process had: for its own maps and buffers, for
- * other processes' mappings, and for mapped files, also deleted ones. */
-static void limit_capabilities(void)
-{
-	const uint64_t kept = 1ull << CAP_BPF | 1ull << CAP_PERFMON | 1ull << CAP_SYS_PTRACE |
-			      1ull << CAP_DAC_READ_SEARCH | 1ull << CAP_CHECKPOINT_RESTORE;
-	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
-
-	if (syscall(SYS_capget, &h, sets))
-		return;
-	for (unsigned int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
-		sets[i].effective &= (uint32_t)(kept >> 32 * i);
-		sets[i].permitted &= (uint32_t)(kept >> 32 * i);
-		sets[i].inheritable = 0;
-	}
-	syscall(SYS_capset, &h, sets);
 }
 
 /* Returns the number of requests so far: the next serve_rings completes them. */
@@ -410,7 +359,7 @@ static void reopen_ring(struct live_unwind *u, unsigned int i)
 	code_ring_close(u->rings[i]);
 	u->rings[i] = ring;
 	u->fds[i].fd = code_ring_fd(ring);
-	scan_all(u, 1);
+	scan_lost(u, 1);
 }
 
 static void reopen_rings(struct live_unwind *u)
@@ -436,8 +385,8 @@ static void *run_thread(void *arg)
 
 	/* It has little to do, but stacks of new programs wait for it. */
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
-	limit_capabilities();
-	scan_all(u, 1);
+	sideband_thread_limit_capabilities(0);
+	scan_all(u, &u->chosen, 1);
 	do {
 		n_requested = read_requests(u);
 		reopen_rings(u);
@@ -508,20 +457,6 @@ static int open_copies(struct live_unwind *u, int map)
 	return u->copies ? 0 : -errno;
 }
 
-/* Signals are for the main thread. */
-static int start_thread(struct live_unwind *u)
-{
-	sigset_t all, was;
-	int err;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &was);
-	err = pthread_create(&u->thread, NULL, run_thread, u);
-	pthread_sigmask(SIG_SETMASK, &was, NULL);
-	u->started = !err;
-	return -err;
-}
-
 static int open_kept_files(struct live_unwind *u)
 {
 	u->kept = kept_files_new();
@@ -531,17 +466,18 @@ static int open_kept_files(struct live_unwind *u)
 	return 0;
 }
 
-static int copy_first(struct live_unwind *u, const struct live_unwind_opts *opts)
+static int copy_chosen(struct live_unwind *u, const struct chosen_procs *chosen)
 {
-	const size_t sz = opts->n_first * sizeof(*opts->first);
+	const size_t sz = chosen->n * sizeof(*chosen->pids);
 
 	if (!sz)
 		return 0;
-	u->first = malloc(sz);
-	if (!u->first)
+	u->pids = malloc(sz);
+	if (!u->pids)
 		return -ENOMEM;
-	memcpy(u->first, opts->first, sz);
-	u->n_first = opts->n_first;
+	memcpy(u->pids, chosen->pids, sz);
+	u->chosen = *chosen;
+	u->chosen.pids = u->pids;
 	return 0;
 }
 
@@ -558,7 +494,7 @@ int live_unwind_open(struct live_unwind **out, const struct live_unwind_maps *ma
 	pthread_mutex_init(&u->lock, NULL);
 	pthread_cond_init(&u->progress, NULL);
 	err = open_rings(u);
-	err = err ?: copy_first(u, opts);
+	err = err ?: copy_chosen(u, &opts->chosen);
 	err = err ?: unwind_pool_new(&u->pool, maps->chunks, opts->max_sz ? opts->max_sz : MAX_SZ);
 	err = err ?: unwind_files_new(&u->files, u->pool);
 	err = err ?: open_kept_files(u);
@@ -569,7 +505,8 @@ int live_unwind_open(struct live_unwind **out, const struct live_unwind_maps *ma
 		unwind_procs_write_interps(u->procs, maps->interps);
 	err = err ?: open_copies(u, maps->copies);
 	err = err ?: open_wakers(u);
-	err = err ?: start_thread(u);
+	err = err ?: sideband_thread_start(&u->thread, run_thread, u);
+	u->started = !err;
 	if (err) {
 		live_unwind_close(u);
 		return err;
@@ -598,7 +535,7 @@ void live_unwind_close(struct live_unwind *u)
 		code_ring_close(u->rings[i]);
 	free(u->rings);
 	free(u->online);
-	free(u->first);
+	free(u->pids);
 	free(u->fds);
 	if (u->stop >= 0)
 		close(u->stop);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Unwind tables of a live capture: a thread that receives each exec and code mapping, and writes
- * the tables by which the driver walks stacks. At the start it reads running processes, those with
- * the most CPU time first. It walks stacks that were sampled before their tables were there itself,
- * and passes them to the reader of events by the ids of their samples.
+ * the tables by which the driver walks stacks. At the start it reads running processes, chosen
+ * ones and those with the most CPU time first. It walks stacks that were sampled before their
+ * tables were there itself, and passes them to the reader of events by the ids of their samples.
  */
 #ifndef SCAP_UNWIND_LIVE_UNWIND_H
 #define SCAP_UNWIND_LIVE_UNWIND_H
 
 #include "scap.h"
+#include "unwind/running.h"
 
 struct live_unwind;
 
@@ -21,15 +22,14 @@ struct live_unwind_maps {
 
 struct live_unwind_opts {
 	size_t max_sz; /* maximum size of all tables in bytes; 0: 64 MiB */
-	const int32_t *first; /* processes whose tables are built first. Copied */
-	size_t n_first;
+	struct chosen_procs chosen; /* their tables are built first. Copied */
 };
 
 int live_unwind_open(struct live_unwind **out, const struct live_unwind_maps *maps,
 		     const struct live_unwind_opts *opts, const struct scap_log *log);
 void live_unwind_close(struct live_unwind *u);
 
-/* Waits until the processes running at the start have tables: the selected ones if there are any,
+/* Waits until the processes running at the start have tables: the chosen ones if there are any,
  * else all. Returns 0, or -ETIMEDOUT. */
 int live_unwind_wait(struct live_unwind *u, int timeout_ms);
 

@@ -195,33 +195,12 @@ static struct unwind_file *find_id(const struct unwind_files *fs, const uint8_t 
 
 /* ---- how to reach it ---- */
 
-/* @ino: the inode it must have; 0: any. */
-static int open_if(const char *root, const char *path, uint64_t ino, struct stat *st)
-{
-	const int fd = open_in_root(root, path, st);
-
-	if (fd >= 0 && ino && st->st_ino != ino) {
-		close(fd);
-		return -ESTALE;
-	}
-	return fd;
-}
-
-/* Opens the mapped file, whatever happened to its name: through the mapping itself; else by name in
- * the root of the process, then in ours, if it has the inode of the mapping. */
+/* A file that the root of the process does not have may be in ours. */
 static int open_source(const struct unwind_source *src, struct stat *st)
 {
-	char path[96];
-	int fd;
+	const int fd = open_mapped(src->pid, src->start, src->end, src->path, src->ino, st);
 
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", src->pid,
-		 (unsigned long long)src->start, (unsigned long long)src->end);
-	fd = open_if(NULL, path, 0, st);
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), "/proc/%u/root", src->pid);
-	fd = open_if(path, src->path, src->ino, st);
-	return fd >= 0 ? fd : open_if(NULL, src->path, src->ino, st);
+	return fd >= 0 ? fd : open_same_in_root(NULL, src->path, src->ino, st);
 }
 
 static struct identity identify(const struct stat *st)
@@ -427,6 +406,7 @@ static int detect_interp(struct unwind_files *fs, struct unwind_file *f, const s
 
 	if (is_interp < 0) {
 		fs->stats.n_unsupported++;
+		_Static_assert(sizeof(fs->stats.unsupported) == sizeof(found.version), "a copy");
 		memcpy(fs->stats.unsupported, found.version, sizeof(fs->stats.unsupported));
 	}
 	if (is_interp <= 0)

@@ -88,7 +88,7 @@ struct unwind_files_stats {
 	uint64_t n_unreadable; /* could not be opened, or are damaged */
 	uint64_t n_too_much; /* exceeded the work limit of a file */
 	uint64_t n_unsupported; /* interpreters of a version that is not supported */
-	char unsupported[32]; /* language and version of the last one */
+	char unsupported[48]; /* language and version of the last one */
 	uint64_t n_steps; /* work for building tables */
 	uint64_t build_ns; /* time for building tables */
 };

@@ -10,6 +10,7 @@
 
 #include <bpf/bpf.h>
 
+#include "sampling/proc_maps.h"
 #include "unwind/unwind_work.h"
 
 #define BUCKETS 4096 /* a power of two */
@@ -40,7 +41,8 @@ struct proc {
 	struct proc *next;
 	uint32_t pid;
 	int dirty;
-	int refused; /* its mappings did not fit */
+	int refused; /* its mappings, or an interpreter of it, did not fit */
+	int counted; /* as refused: it is tried again and again */
 	int too_much; /* its files exceed its work limit */
 	uint64_t work; /* how much of its files may still be read */
 	uint64_t since_ns; /* anything older is ignored */
@@ -453,26 +455,16 @@ void unwind_procs_exit(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns)
 
 int unwind_procs_scan(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns)
 {
-	char name[32], *line = NULL;
+	struct proc_maps r;
+	struct code_map m;
 	struct maps *maps;
-	size_t sz = 0;
-	ssize_t len;
-	int err = 0;
-	FILE *f;
+	int err;
 
-	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
-	f = fopen(name, "re");
-	if (!f)
+	if (proc_maps_open(&r, pid))
 		return 0; /* it has ended */
 	maps = maps_new();
 	err = maps ? 0 : -ENOMEM;
-	while (!err && (len = getline(&line, &sz, f)) > 0) {
-		struct code_map m;
-
-		if (line[len - 1] == '\n')
-			line[len - 1] = '\0';
-		if (map_event_parse(line, pid, &m))
-			continue;
+	while (!err && proc_maps_next(&r, &m)) {
 		if (!find_proc(ps, pid) || find_proc(ps, pid)->since_ns != boot_ns) {
 			err = restart_proc(ps, pid, maps, boot_ns);
 			maps = NULL;
@@ -481,18 +473,57 @@ int unwind_procs_scan(struct unwind_procs *ps, uint32_t pid, uint64_t boot_ns)
 	}
 	if (maps) /* a kernel thread, which has none */
 		maps_put(ps, maps, boot_ns);
-	free(line);
-	fclose(f);
+	proc_maps_close(&r);
 	return err;
 }
 
 /* ---- as the driver has it ---- */
 
+/* Returns the interpreter of a mapping's file, if its loop is in this mapping; NULL: none. */
+static const struct interp_file *interp_in(const struct map *m)
+{
+	const struct interp_file *f = m->file ? unwind_file_interp(m->file) : NULL;
+
+	return f && f->n_loop &&
+			       (f->loop[0].from < m->offset ||
+				f->loop[0].from - m->offset >= m->end - m->start)
+		       ? NULL
+		       : f;
+}
+
+/* The mapping whose interpreter the driver has, by walker: the first one, which is that of the
+ * program itself rather than that of a library. Another copy has native frames. NULL: none. */
+struct described {
+	const struct map *of[STACK_WALKER_ROOM];
+};
+
+static void find_described(struct described *d, const struct maps *m)
+{
+	*d = (struct described){0};
+	for (size_t i = 0; i < m->n; i++) {
+		const struct interp_file *f = interp_in(&m->v[i]);
+
+		if (f && !d->of[f->process.walker])
+			d->of[f->process.walker] = &m->v[i];
+	}
+}
+
+/* Returns the interpreter of a mapping's file, if it is that which the driver has. V8 maps its
+ * builtins once more, elsewhere. */
+static const struct interp_file *interp_of(const struct described *d, const struct map *m)
+{
+	const struct interp_file *f = m->file ? unwind_file_interp(m->file) : NULL;
+	const struct map *first = f ? d->of[f->process.walker] : NULL;
+
+	return first && first->file == m->file ? f : NULL;
+}
+
 /* Writes @e, cut where the loop of an interpreter begins and ends. Returns the number of entries.
  */
-static size_t write_cut(struct unwind_map *to, struct unwind_map e, const struct map *m)
+static size_t write_cut(struct unwind_map *to, struct unwind_map e, const struct described *d,
+			const struct map *m)
 {
-	const struct interp_file *interp = m->file ? unwind_file_interp(m->file) : NULL;
+	const struct interp_file *interp = interp_of(d, m);
 	const uint64_t end = e.end, base = m->start - m->offset;
 	size_t n = 0;
 
@@ -525,11 +556,10 @@ static size_t write_cut(struct unwind_map *to, struct unwind_map e, const struct
 }
 
 /* Returns the interpreter of code that the process has made; NULL: none. */
-static const struct interp_process *jit_of(const struct maps *m)
+static const struct interp_process *jit_of(const struct maps *m, const struct described *d)
 {
 	for (size_t i = 0; i < m->n; i++) {
-		const struct interp_file *f =
-			m->v[i].file ? unwind_file_interp(m->v[i].file) : NULL;
+		const struct interp_file *f = interp_of(d, &m->v[i]);
 
 		if (f && f->process.has_jit)
 			return &f->process;
@@ -539,7 +569,7 @@ static const struct interp_process *jit_of(const struct maps *m)
 
 /* Writes the entries of one mapping, one for each part of its table; only counts them if @to is
  * NULL. @jit: see jit_of. */
-static size_t write_map(struct unwind_map *to, const struct map *m,
+static size_t write_map(struct unwind_map *to, const struct described *d, const struct map *m,
 			const struct interp_process *jit)
 {
 	const struct unwind_piece *v = NULL;
@@ -570,7 +600,7 @@ static size_t write_map(struct unwind_map *to, const struct map *m,
 		e.first_page = v[i].first_page;
 		e.n_pages = (uint16_t)v[i].n_pages;
 		e.shift = (uint8_t)v[i].shift;
-		written += write_cut(to ? to + written : NULL, e, m);
+		written += write_cut(to ? to + written : NULL, e, d, m);
 	}
 	if (written)
 		return written;
@@ -581,23 +611,27 @@ static size_t write_map(struct unwind_map *to, const struct map *m,
 	return 1;
 }
 
-static size_t count_entries(const struct maps *m)
+static size_t count_entries(const struct maps *m, const struct described *d)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < m->n; i++)
-		n += write_map(NULL, &m->v[i], NULL);
+		n += write_map(NULL, d, &m->v[i], NULL);
 	return n;
 }
 
 /* Writes the current mappings to a new place. */
 static int write_maps(struct unwind_procs *ps, struct maps *m, uint64_t now_ns)
 {
-	const size_t n = count_entries(m);
-	const struct interp_process *jit = jit_of(m);
+	const struct interp_process *jit;
+	struct described d;
 	struct unwind_map *to;
 	int64_t place;
+	size_t n;
 
+	find_described(&d, m);
+	n = count_entries(m, &d);
+	jit = jit_of(m, &d);
 	unwind_pool_release(ps->pool, m->place, m->words, now_ns);
 	m->words = m->n_written = 0;
 	if (!n)
@@ -609,7 +643,7 @@ static int write_maps(struct unwind_procs *ps, struct maps *m, uint64_t now_ns)
 		return (int)place;
 	to = (struct unwind_map *)unwind_pool_at(ps->pool, (uint32_t)place);
 	for (size_t i = 0; i < m->n; i++)
-		to += write_map(to, &m->v[i], jit);
+		to += write_map(to, &d, &m->v[i], jit);
 	m->place = (uint32_t)place;
 	m->words = (uint32_t)n * UNWIND_MAP_WORDS;
 	m->n_written = (uint32_t)n;
@@ -625,25 +659,37 @@ static struct unwind_file *file_needing_room(const struct maps *m)
 	return NULL;
 }
 
+/* Tries again when other processes have ended. */
+static void refuse(struct unwind_procs *ps, struct proc *p)
+{
+	ps->stats.n_refused += !p->counted;
+	p->counted = 1;
+	p->refused = ps->refused = 1;
+}
+
 /* Writes what the driver needs to walk the interpreters of @p. */
 static void publish_interps(struct unwind_procs *ps, struct proc *p)
 {
+	struct described d = {0};
 	u32 seen = 0;
 
-	for (size_t i = 0; ps->interp_map >= 0 && i < p->maps->n; i++) {
-		const struct map *m = &p->maps->v[i];
-		const struct interp_file *f = m->file ? unwind_file_interp(m->file) : NULL;
+	if (ps->interp_map >= 0)
+		find_described(&d, p->maps);
+	for (u32 i = 0; i < STACK_WALKER_ROOM; i++) {
+		const struct map *m = d.of[i];
+		const struct interp_file *f = m ? interp_in(m) : NULL;
 		struct interp_process process;
 		struct interp_key key = {.pid = p->pid};
 
-		if (!f || (f->n_loop && (f->loop[0].from < m->offset ||
-					 f->loop[0].from - m->offset >= m->end - m->start)))
+		if (!f)
 			continue;
 		process = f->process;
 		process.root += m->start - m->offset - f->delta;
 		key.walker = process.walker;
 		if (!bpf_map_update_elem(ps->interp_map, &key, &process, BPF_ANY))
 			seen |= 1u << process.walker;
+		else
+			refuse(ps, p);
 	}
 	p->interps |= seen;
 	drop_interps(ps, p, seen);
@@ -656,10 +702,8 @@ static void publish(struct unwind_procs *ps, struct proc *p, uint64_t now_ns)
 	p->dirty = 0;
 	ps->n_dirty--;
 	/* Shared mappings were written with the first process. */
-	if ((!m->words || m->stale) && write_maps(ps, m, now_ns)) {
-		ps->stats.n_refused++;
-		p->refused = ps->refused = 1;
-	}
+	if ((!m->words || m->stale) && write_maps(ps, m, now_ns))
+		refuse(ps, p);
 	m->stale = 0;
 	ps->no_room |= file_needing_room(m) != NULL;
 	if (++ps->gen == 0)
@@ -828,6 +872,11 @@ void unwind_procs_sweep(struct unwind_procs *ps, uint64_t boot_ns)
 		retry_refused(ps);
 }
 
+int unwind_procs_has(const struct unwind_procs *ps, uint32_t pid)
+{
+	return find_proc(ps, pid) != NULL;
+}
+
 int unwind_procs_find(const struct unwind_procs *ps, struct unwind_process *out, uint32_t pid)
 {
 	const struct proc *p = find_proc(ps, pid);
@@ -842,20 +891,22 @@ int unwind_procs_at(struct unwind_map *to, size_t max, const struct unwind_procs
 		    uint64_t boot_ns)
 {
 	const struct proc *p = find_proc(ps, pid);
+	struct described d;
 	size_t n = 0;
 
 	if (!p)
 		return -ENOENT;
 	if (boot_ns < p->since_ns)
 		return -ESRCH;
+	find_described(&d, p->maps);
 	for (size_t i = 0; i < p->maps->n; i++) {
 		const struct map *m = &p->maps->v[i];
 
 		if (m->ns > boot_ns)
 			continue;
-		if (write_map(NULL, m, NULL) > max - n)
+		if (write_map(NULL, &d, m, NULL) > max - n)
 			return -E2BIG;
-		n += write_map(to + n, m, NULL);
+		n += write_map(to + n, &d, m, NULL);
 	}
 	return (int)n;
 }

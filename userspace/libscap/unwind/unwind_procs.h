@@ -47,6 +47,8 @@ void unwind_procs_publish(struct unwind_procs *ps, uint64_t boot_ns);
 int unwind_procs_make_room(struct unwind_procs *ps, uint64_t boot_ns);
 #define UNWIND_RETRY_MS 600
 
+int unwind_procs_has(const struct unwind_procs *ps, uint32_t pid); /* known, with or without code */
+
 /* Returns the driver's entry; -ENOENT: @pid is unknown. */
 int unwind_procs_find(const struct unwind_procs *ps, struct unwind_process *out, uint32_t pid);
 

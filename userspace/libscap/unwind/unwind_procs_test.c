@@ -8,7 +8,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <bpf/bpf.h>
+
+#include "shared/interp.h"
 #include "unwind/unwind_procs.h"
 #include "unwind/unwind_work.h"
 
@@ -387,6 +391,86 @@ static void test_work_is_bounded(void **state)
 	assert_true(maps_of(PID - 2, &n)[0].n_rows > 100);
 }
 
+/* Returns whether the driver's map @fd has the Python of a process. */
+static int has_python(int fd, uint32_t pid)
+{
+	const struct interp_key key = {.pid = pid, .walker = STACK_WALKER_PYTHON};
+	struct interp_process process;
+
+	return !bpf_map_lookup_elem(fd, &key, &process);
+}
+
+static void start_python(uint32_t pid, uint64_t ns)
+{
+	assert_int_equal(unwind_procs_exec(procs, pid, ns), 0);
+	map(pid, "/usr/bin/python3", 0x400000, 0x4000000, ns + 1);
+	unwind_procs_publish(procs, ns + 2);
+}
+
+/* Descriptions of interpreters go with their processes: the map has room for those that come later,
+ * and for one that was refused meanwhile. */
+static void test_interpreters(void **state)
+{
+	const uint32_t room = 4;
+	struct unwind_procs_stats st;
+	uint64_t now = SECOND;
+	int fd;
+
+	(void)state;
+	fd = bpf_map_create(BPF_MAP_TYPE_HASH, NULL, sizeof(struct interp_key),
+			    sizeof(struct interp_process), room, NULL);
+	if (fd < 0 || access("/usr/bin/python3", R_OK)) {
+		print_message("no map of BPF, or no Python\n");
+		skip();
+	}
+	begin(64u << 20);
+	unwind_procs_write_interps(procs, fd);
+	for (uint32_t i = 0; i < 10 * room; i++, now += SECOND) {
+		start_python(PID + i % 8, now);
+		assert_true(has_python(fd, PID + i % 8));
+		unwind_procs_exit(procs, PID + i % 8, now + 3);
+		unwind_procs_sweep(procs, now + 3600 * SECOND);
+		assert_false(has_python(fd, PID + i % 8));
+	}
+	for (uint32_t i = 0; i <= room; i++)
+		start_python(PID + i, now);
+	assert_false(has_python(fd, PID + room));
+	for (int i = 0; i < 10; i++) {
+		unwind_procs_sweep(procs, now + 3);
+		unwind_procs_publish(procs, now + 3);
+	}
+	unwind_procs_stats(procs, &st);
+	assert_int_equal(st.n_refused, 1);
+	unwind_procs_exit(procs, PID, now + 3);
+	unwind_procs_sweep(procs, now + 3600 * SECOND);
+	unwind_procs_publish(procs, now + 3600 * SECOND);
+	assert_true(has_python(fd, PID + room));
+	close(fd);
+}
+
+/* An interpreter is looked up once, whatever a process has mapped: it has the file thousands of
+ * times here, never with the loop. Looked up for each mapping, this takes a minute. */
+static void test_interpreter_in_many_pieces(void **state)
+{
+	enum { PIECES = 8000, PIECE_SZ = 4096, STACKS = 100, DEADLINE_S = 20 };
+	static struct unwind_map maps[PIECES];
+
+	(void)state;
+	if (access("/usr/bin/python3", R_OK)) {
+		print_message("no Python\n");
+		skip();
+	}
+	begin(64u << 20);
+	alarm(DEADLINE_S);
+	assert_int_equal(unwind_procs_exec(procs, PID, 10), 0);
+	for (uint64_t i = 0; i < PIECES; i++)
+		map(PID, "/usr/bin/python3", PIECE_SZ * (100 + 2 * i), PIECE_SZ, 20);
+	unwind_procs_publish(procs, 30);
+	for (int i = 0; i < STACKS; i++)
+		assert_int_equal(unwind_procs_at(maps, PIECES, procs, PID, 40), PIECES);
+	alarm(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -401,6 +485,8 @@ int main(void)
 		cmocka_unit_test_teardown(test_room_ends, end),
 		cmocka_unit_test_teardown(test_work_is_bounded, end),
 		cmocka_unit_test_teardown(test_pool, end),
+		cmocka_unit_test_teardown(test_interpreters, end),
+		cmocka_unit_test_teardown(test_interpreter_in_many_pieces, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

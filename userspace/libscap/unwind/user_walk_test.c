@@ -726,6 +726,49 @@ static void test_interpreter(void **state)
 	assert_int_equal(w->fault, 0x1000);
 }
 
+/* Frames of an interpreter have two words, and the maximum grows with each. Plain frames behind
+ * them end at the end of all room, too. */
+static void test_deep_script(void **state)
+{
+	static const struct unwind_row rsp = {.kind = UNWIND_RSP, .cfa = 1};
+	static uint64_t deep[2 * STACK_USER_MAX];
+	static struct unwind_cache cache;
+	struct user_walk *w = &walker;
+
+	(void)state;
+	for (size_t i = 0; i < 2 * STACK_USER_MAX; i++)
+		deep[i] = CODE + 0x20;
+	for (int i = 0; i < 2; i++) {
+		make(w, &rsp, 1);
+		w->max = STACK_USER_MAX;
+		world.stack = (const uint8_t *)deep;
+		world.stack_sz = sizeof(deep);
+		world.cache = &cache;
+		assert_int_equal(walk_begin(w, &cache), 0);
+		for (u32 k = 0; k < 100; k++)
+			assert_int_equal(walk_put_code(w, 3, RUNS, 1, 2), 0);
+		for (u32 k = 0; k < STACK_USER_MAX && !walk_step(w, &cache); k++)
+			;
+		assert_int_equal(w->end, STACK_END_DEPTH);
+		assert_int_equal(w->n, STACK_USER_MAX);
+		assert_int_equal(STACK_ADDR(w->frames[0]), CODE + 0x10);
+	}
+}
+
+/* What is due stays due until it is replaced; 0 never is. */
+static void test_due(void **state)
+{
+	u32 left = 3, never = 0;
+
+	(void)state;
+	assert_false(walk_is_due(&left));
+	assert_false(walk_is_due(&left));
+	for (int i = 0; i < 3; i++)
+		assert_true(walk_is_due(&left));
+	assert_false(walk_is_due(&never));
+	assert_false(walk_is_due(&never));
+}
+
 /* Behind the mapping, from one byte before on, is the code of probes. */
 static void test_probe(void **state)
 {
@@ -1139,6 +1182,8 @@ int main(void)
 		cmocka_unit_test(test_late_rule),
 		cmocka_unit_test(test_half_a_signal),
 		cmocka_unit_test(test_interpreter),
+		cmocka_unit_test(test_deep_script),
+		cmocka_unit_test(test_due),
 		cmocka_unit_test(test_probe),
 		cmocka_unit_test(test_go_switch),
 		cmocka_unit_test(test_frame_pointers),
