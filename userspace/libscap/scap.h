@@ -29,7 +29,9 @@ struct scap_calls {
  * there is no such name. */
 int scap_calls_set(struct scap_calls *calls, const char *name, int remove);
 void scap_calls_set_all(struct scap_calls *calls);
-/* Adds the calls that produce events of @types (bits by EVT_INDEX), as enter or exit. */
+/* Adds a type to a set of types: bits by EVT_INDEX. */
+void scap_types_add(uint64_t *types, unsigned int type);
+/* Sets the calls to those that produce events of @types (such a set), as enter or exit. */
 void scap_calls_set_types(struct scap_calls *calls, const uint64_t *types);
 /* Calls @fn for each name that scap_calls_set accepts, some more than once. */
 void scap_calls_each_name(void (*fn)(void *ctx, const char *name), void *ctx);
@@ -68,7 +70,8 @@ struct scap_select {
 	size_t n_suppress;
 };
 
-/* Bytes kept of the data on sockets whose local or remote port is in the range. */
+/* Bytes kept of the data on sockets whose local or remote port is in the range. Unix sockets have
+ * port 0. */
 struct scap_snap_port {
 	uint16_t from, to;
 	uint32_t snaplen;
@@ -124,6 +127,9 @@ struct scap_open_opts {
 	const struct scap_sampler_opts *sampler; /* live: NULL: no stack samples */
 	uint32_t wakeups; /* live: record wake-ups of selected tasks; 2: with
 			     SCAP_EVT_F_STATE_ONLY, unless selected by name */
+	uint32_t tcp; /* live: record events of TCP */
+	uint32_t tls; /* live: record the plaintext of TLS connections */
+	uint32_t nap_ms; /* live: an event may wait for so long, then many are read at once; 0: 5 */
 };
 
 /* Opens a source. Returns 0, or a negative errno with *out untouched. opts may be NULL: live,
@@ -215,6 +221,7 @@ struct scap_stats {
 	const char *ring_kind; /* live: "array", "ringbuf", "perf"; else NULL */
 	uint64_t n_unsampled; /* live: calls and events excluded by --sampling */
 	uint64_t n_filtered; /* live: calls and events filtered in the kernel */
+	uint64_t n_suppressed; /* live: of these, calls of suppressed processes */
 	uint64_t
 		n_unmarked; /* live: processes for which the selection of descendants had no room */
 	uint64_t n_exit_runs; /* live: calls that ended, if the kernel counts them; else 0 */
@@ -247,7 +254,7 @@ struct scap_unwind_stats {
 	uint64_t n_processes_too_much; /* processes whose files together would have exceeded the
 					  work limit of a process */
 	uint64_t n_unsupported; /* interpreters of a version without a walker: native frames only */
-	char unsupported[32]; /* language and version of the last one */
+	char unsupported[48]; /* language and version of the last one */
 	uint64_t build_ns; /* time spent building them */
 	uint64_t used_sz, sz; /* bytes used, and size of the memory shared with the driver */
 	uint64_t ends[32]; /* stacks that waited for unwind tables, by enum stack_end */
@@ -302,6 +309,8 @@ void scap_stats_add(struct scap_stats *sum, const struct scap_stats *st);
 
 const char *
 scap_drop_reason(unsigned int reason); /* Returns the text of a reason; NULL after the last. */
+/* Returns the reason that most records were lost for. */
+unsigned int scap_main_drop_reason(const struct scap_stats *st);
 
 /* A feature of the kernel that saker uses if it is there. */
 struct scap_capability {
@@ -314,7 +323,8 @@ struct scap_capability {
 /* Returns language and versions of an interpreter whose functions stacks have, in storage that the
  * next call reuses; NULL after the last. */
 const char *scap_interpreter(unsigned int i);
-/* Probes all features. Returns the number of rows; *rows is static storage. */
+/* Probes all features, at the first call: that takes a second or more. Returns the number of rows;
+ * *rows is static storage. */
 int scap_capabilities(const struct scap_capability **rows);
 
 #endif /* SCAP_SCAP_H */

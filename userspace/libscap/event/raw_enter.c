@@ -316,7 +316,7 @@ int scap_raw_enter(void *buf, size_t buf_sz, const struct rec_hdr *rec)
 
 	if (err)
 		return err;
-	if (!info)
+	if (!info || info->flags & EF_LARGE_PAYLOAD) /* no call: its lengths have another size */
 		return -EBADMSG;
 	w.p = w.lens + info->n_params * sizeof(uint16_t);
 	if (w.p > w.end)

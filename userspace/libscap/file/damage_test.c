@@ -38,7 +38,8 @@ static void test_what_is_no_capture(void **state)
 	assert_int_equal(read_path(&got, path_of(".")), -EISDIR);
 	assert_int_equal(said.n_errors, 1);
 	refuse("", 0, -EBADMSG, "empty");
-	refuse("hello, world: text", 18, -EBADMSG, "is not a .scap file");
+	refuse("hello, world: text", 18, -EBADMSG,
+	       "is not a .scap file: no section header at byte 0");
 	refuse("\x0a\x0d\x0d\x0a", 4, -EBADMSG, "is not a .scap file");
 	refuse("\x0a\x0d\x0d\x0a\0\0\0\x1c\x1a\x2b\x3c\x4d", 12, -EBADMSG, "byte order");
 	add_shb(&b);

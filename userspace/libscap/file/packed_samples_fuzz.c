@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fuzz target, built by scripts/fuzz-unwind: packed events of one file, each after a byte for its
- * type and one for its length. Unpacked events are packed and unpacked again, and must be the same.
+ * A fuzz target: packed events of one file, each after a byte for its type and one for its length.
+ * Unpacked events are packed and unpacked again, and must be the same.
  */
 #include <stdlib.h>
 

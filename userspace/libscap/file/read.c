@@ -107,12 +107,14 @@ static int check_section_header(struct scap_reader *r)
 	if (ret < 0)
 		return ret;
 	if (ret == 0 || get_u32(in->p) != BLK_SHB)
-		return scap_fail(r->log, -EBADMSG, "%s is not a .scap file", in->name);
+		return scap_fail(r->log, -EBADMSG,
+				 "%s is not a .scap file: no section header at byte %llu", in->name,
+				 ULL(offset));
 	if (get_u32(in->p + 8) == SHB_MAGIC_SWAPPED)
 		return scap_fail(r->log, -EBADMSG,
-				 "%s was written on a machine with another byte order; read it on "
-				 "such a machine",
-				 in->name);
+				 "%s was written on a machine with another byte order (byte "
+				 "%llu); read it on such a machine",
+				 in->name, ULL(offset + 8));
 	if (get_u32(in->p + 8) != SHB_MAGIC)
 		return damaged(r, offset, "the header of a section has a wrong magic number");
 	return 0;
@@ -132,9 +134,9 @@ static int read_section_header(struct scap_reader *r)
 		return damaged(r, input_offset(&r->in), "the header of a section is too short");
 	if (get_u16(blk.body + 4) > 1)
 		return scap_fail(r->log, -ENOTSUP,
-				 "%s has version %u of the .scap format; this saker reads version "
-				 "1: use a newer saker",
-				 r->in.name, get_u16(blk.body + 4));
+				 "%s has version %u of the .scap format, at byte %llu; this saker "
+				 "reads version 1: use a newer saker",
+				 r->in.name, get_u16(blk.body + 4), ULL(input_offset(&r->in) + 12));
 	r->in.p += blk.len;
 	return 0;
 }
@@ -526,9 +528,11 @@ static int check_any(struct scap_reader *r)
 	if (r->n_section || r->saker || r->in.p != r->in.end ||
 	    input_offset(&r->in) <= BLK_MIN + 16)
 		return 0;
-	return scap_fail(r->log, -EBADMSG,
-			 "%s is a pcapng file without system calls; it may contain network packets",
-			 r->in.name);
+	return scap_fail(
+		r->log, -EBADMSG,
+		"%s is a pcapng file without system calls up to its end, byte %llu; it may "
+		"contain network packets",
+		r->in.name, ULL(input_offset(&r->in)));
 }
 
 int scap_reader_open(struct scap_reader **out, const char *path, const struct scap_log *log)

@@ -46,6 +46,10 @@ int scap_writer_flush(struct scap_writer *w);
  * (may be NULL) is the size of the file. */
 int scap_writer_close(struct scap_writer *w, const struct scap_stats *st, uint64_t *bytes);
 
+/* Creates @path as scap_writer_open does, and writes @n bytes that are no capture. Returns 0 or a
+ * negative errno, without a message. */
+int scap_write_bytes(const char *path, const void *p, size_t n);
+
 /* Verifies a file: every block is well formed, times are in order, and in sections by saker the
  * trailer agrees with the content. Returns 0; -EBADMSG after logging each finding. */
 int scap_verify(const char *path, scap_log_fn log, void *log_ctx);

@@ -15,6 +15,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "file/open_output.h"
 #include "file/sink.h"
 
 #define DRAIN_SZ (1u << 20)
@@ -38,45 +39,31 @@ struct sink {
 	int err; /* once failed, always failed: the error was reported */
 };
 
-/*
- * Opens @path: as a new file, so that neither its old mode nor a reader of the old content matters,
- * and exclusively. A path that is not a regular file (a pipe, a device) or cannot be removed is
- * opened as it is, and so is a link, but a link of another user only in that user's directory: in a
- * directory that others may write to it could lead anywhere. Returns -1 with errno.
- */
-static int how_to_open(const char *path)
+/* Removes a regular file of that name, so that neither its old mode nor a reader of the old content
+ * matters. */
+static void remove_old(const char *path)
 {
-	const int common = O_WRONLY | O_CLOEXEC;
 	struct stat st;
 
-	if (lstat(path, &st) != 0)
-		return errno == ENOENT ? common | O_CREAT | O_EXCL | O_NOFOLLOW : -1;
-	if (S_ISLNK(st.st_mode)) {
-		if (!st.st_uid || st.st_uid == geteuid())
-			return common | O_CREAT | O_TRUNC;
-		errno = EACCES; /* as with protected_symlinks */
-		return -1;
-	}
-	if (S_ISREG(st.st_mode) && access(path, W_OK) == 0 && unlink(path) == 0)
-		return common | O_CREAT | O_EXCL | O_NOFOLLOW;
-	return common | O_TRUNC | O_NOFOLLOW;
+	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, W_OK) == 0)
+		unlink(path);
 }
 
+/* Opens @path as a new file; a pipe, a device, or a file that cannot be removed as it is. Returns a
+ * descriptor or a negative errno. */
 static int open_path(const char *path)
 {
 	struct stat st;
-	int fd, flags = how_to_open(path);
+	int fd;
 
-	if (flags < 0)
-		return -1;
-	fd = open(path, flags, 0600);
+	remove_old(path);
+	fd = scap_open_output(path, O_TRUNC, 0600);
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 077) &&
 	    fchmod(fd, st.st_mode & 0700) != 0) {
-		int err = errno;
+		const int err = -errno;
 
 		close(fd);
-		errno = err;
-		return -1;
+		return err;
 	}
 	return fd;
 }
@@ -134,7 +121,7 @@ int sink_open(struct sink **out, const char *path, enum scap_compress compress,
 	}
 	s->fd = is_stdout ? STDOUT_FILENO : open_path(path);
 	if (s->fd < 0 || fstat(s->fd, &st) != 0) {
-		err = -errno;
+		err = s->fd < 0 ? s->fd : -errno;
 		scap_fail(log, err, "cannot write %s: %s", s->name, strerror(-err));
 		goto err;
 	}
@@ -144,6 +131,20 @@ int sink_open(struct sink **out, const char *path, enum scap_compress compress,
 err:
 	sink_free(s);
 	return err;
+}
+
+int scap_write_bytes(const char *path, const void *p, size_t n)
+{
+	static const struct scap_log silent;
+	struct sink *s;
+	int err = sink_open(&s, path, SCAP_COMPRESS_NONE, &silent);
+
+	if (err)
+		return err;
+	err = sink_put(s, p, n);
+	if (!err)
+		err = sink_commit(s, s->buf + s->at);
+	return sink_close(s, NULL) ?: err;
 }
 
 /* Returns the end of the last complete block in the first @n bytes of the buffer. */

@@ -35,6 +35,7 @@ static const struct stats_row {
 	ROW(n_bad_record),
 	ROW(n_self),
 	ROW(n_filtered),
+	ROW(n_suppressed),
 	ROW(n_unsampled),
 	ROW(n_unmarked),
 	ROW(bpf_run_ns),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The initial state from made-up /proc trees: odd values, broken files, no memory. */
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "procfs/cpu_time.h"
 #include "procfs/proc_scan_test.h"
 
 static char tree[] = "/tmp/proc_scan_tree.XXXXXX";
@@ -272,6 +274,27 @@ static void test_no_memory(void **state)
 	assert_true(n_refused > 5);
 }
 
+static void test_cpu_time(void **state)
+{
+	const int proc_fd = open(tree, O_RDONLY | O_DIRECTORY);
+	struct scap_cpu_time t;
+
+	(void)state;
+	put_text("40/task/41/stat", STAT(41, "a) R 1 (b"));
+	assert_int_equal(scap_cpu_time_read(&t, proc_fd, 40, 41), 0);
+	assert_int_equal(t.user_ns, 10000000);
+	assert_int_equal(t.system_ns, 20000000);
+	assert_int_equal(t.start_ns, 2500000000);
+	put_text("40/task/42/stat",
+		 "42 (short) S 1 10 10 34816 10 4194304 111 0 22 0 1 2 0 0 20 0\n");
+	put_text("40/task/43/stat", "43 (no end S 1");
+	put_text("40/task/44/stat", "44 (x) ");
+	for (int64_t tid = 42; tid <= 44; tid++)
+		assert_int_equal(scap_cpu_time_read(&t, proc_fd, 40, tid), -EINVAL);
+	assert_int_equal(scap_cpu_time_read(&t, proc_fd, 40, 45), -ENOENT);
+	close(proc_fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,6 +302,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_broken, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(test_sockets, make_tree, remove_tree),
 		cmocka_unit_test_setup_teardown(test_no_memory, make_tree, remove_tree),
+		cmocka_unit_test_setup_teardown(test_cpu_time, make_tree, remove_tree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

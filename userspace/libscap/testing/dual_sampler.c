@@ -252,8 +252,7 @@ static int load(struct dual_sampler *d)
 					.copies = -1,
 				},
 				&(struct live_unwind_opts){
-					.first = (const int32_t *)&d->o.root,
-					.n_first = d->o.root != 0,
+					.chosen = {(const int32_t *)&d->o.root, d->o.root != 0},
 				},
 				&d->o.log);
 }

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens files that saker writes, often as root. */
+#ifndef SCAP_FILE_OPEN_OUTPUT_H
+#define SCAP_FILE_OPEN_OUTPUT_H
+
+#include <sys/types.h>
+
+/*
+ * Opens @path to be written; creates it with @mode if there is none. @flags: O_TRUNC, or 0. A link
+ * of root or of the effective user is followed. One of another user is not: in a directory that
+ * others may write to it could lead anywhere, and a file or pipe of another user there could have
+ * been put there to read what saker writes. Returns a descriptor, or a negative errno; -EACCES also
+ * for such a link or file.
+ */
+int scap_open_output(const char *path, int flags, mode_t mode);
+
+#endif /* SCAP_FILE_OPEN_OUTPUT_H */
