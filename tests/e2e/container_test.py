@@ -14,6 +14,7 @@ import unittest
 import uuid
 
 import saker_e2e as e2e
+from exporter_test import Exporter, accounted_cgroup
 
 DIGEST = "sha256:" + "cd" * 32
 
@@ -84,7 +85,7 @@ class Containers(unittest.TestCase):
     def cgroup(self, name, kinds=("cgroup", "cgroup2")):
         """A new cgroup; skips the test where none can be made."""
         path = e2e.new_cgroup(self, name, kinds)
-        return path or self.skipTest("no cgroup can be made here")
+        return path or e2e.skip_test("no cgroup can be made here")
 
     def capture(self, cgroup, path, until, *options):
         """Captures a program that enters the cgroup, until the printed lines contain the
@@ -186,6 +187,98 @@ class Containers(unittest.TestCase):
                            capture_output=True, text=True)
         self.assertEqual(p.returncode, 0)
         self.assertNotIn("containers", p.stderr)
+
+    def test_containerd(self):
+        """The names are in a file of the runtime."""
+        container = new_id()
+        short, pod = container[:12], "web-" + uuid.uuid4().hex[:8]
+        self.bundle(container, container_name="web", container_type="container", image_name="shop/web:1.2", sandbox_name=pod,
+                    sandbox_namespace="shop", sandbox_uid="4a1b")
+        path = os.path.join(self.dir, "containerd.scap")
+        self.capture(self.cgroup(f"cri-containerd-{container}.scope"), path, f"web ({short})")
+        fields = ("%container.id %container.name %container.image %container.type %k8s.pod.name %k8s.ns.name %k8s.pod.id "
+                  "%proc.unit")
+        self.assertEqual(set(e2e.run(e2e.SAKER, "-r", path, "-p", fields, "container.name=web").splitlines()),
+                         {f"{short} web shop/web:1.2 containerd {pod} shop 4a1b cri-containerd-{container}.scope"})
+        self.has(e2e.run(e2e.SAKER, "-r", path, "-pk"), rf"^\d+ \S+ \d+ {pod} \({short}\) sh \(\d+:\d+\) ")
+        self.has(e2e.run(e2e.SAKER, "-r", path, "-pk"), r"^\d+ \S+ \d+ <NA> \(host\) sh \(\d+:\d+\) ")
+        e2e.need("sysdig")
+        seen = e2e.run("sysdig", "-r", path, "-p", "%container.id %container.name %container.image %container.type "
+                       "%container.image.repository %container.image.tag", "container.name=web")
+        self.assertEqual(set(filter(None, seen.splitlines())), {f"{short} web shop/web:1.2 containerd shop/web 1.2"})
+
+    def bundle(self, container, **names):
+        """The config.json of a container of containerd, with these annotations of CRI."""
+        space = "saker-" + uuid.uuid4().hex[:8]
+        place = "/run/containerd/io.containerd.runtime.v2.task"
+        missing = next((d for d in ("/run/containerd", place) if not os.path.exists(d)), os.path.join(place, space))
+        os.makedirs(os.path.join(place, space, container))
+        self.addCleanup(shutil.rmtree, missing)
+        notes = {"io.kubernetes.cri." + k.replace("_", "-"): v for k, v in names.items()}
+        with open(os.path.join(place, space, container, "config.json"), "w", encoding="utf-8") as f:
+            json.dump({"ociVersion": "1.0.2", "annotations": notes}, f)
+
+    def cri(self, *words):
+        """Starts a CRI server. Returns its process and its socket."""
+        e2e.need_grpc()
+        path = os.path.join(self.dir, uuid.uuid4().hex[:8] + ".sock")
+        p = subprocess.Popen(["/usr/bin/python3", "-I", os.path.join(e2e.SOURCE, "tests/e2e/fake_cri.py"), path, *words],
+                             stdout=subprocess.PIPE, text=True)
+        self.addCleanup(p.stdout.close)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        self.assertEqual(p.stdout.readline(), "serves\n")
+        return p, path
+
+    def test_pod_labels(self):
+        """They are those that the runtime's server has, for the sandbox of the container, in lines and in the file."""
+        container, sandbox = new_id(), new_id()
+        self.bundle(container, container_name="web", sandbox_id=sandbox, sandbox_name="web-7", sandbox_namespace="shop")
+        server, sock = self.cri(sandbox, "app=shop", "tier=a=b")
+        path = os.path.join(self.dir, "cri.scap")
+        self.capture(self.cgroup(f"cri-containerd-{container}.scope"), path, f"web ({container[:12]})", "--cri-socket", sock)
+        self.assertIn(sandbox, server.stdout.readline())
+        self.assertEqual(set(e2e.run(e2e.SAKER, "-r", path, "-p", "%k8s.pod.label[app] %k8s.pod.labels %k8s.pod.name",
+                                     "container.name=web").splitlines()), {"shop app=shop,tier=a=b web-7"})
+        self.assertEqual(e2e.run(e2e.SAKER, "-r", path, "-p", "*%k8s.pod.labels", "container.id=host").splitlines()[0], "<NA>")
+
+    def test_pod_labels_of_exporter(self):
+        """A series for each, which ends with the pod. The runtime knows the pod only after its first process runs."""
+        container, sandbox = new_id(), new_id()
+        self.bundle(container, container_name="web", sandbox_id=sandbox, sandbox_name="web-7", sandbox_namespace="shop")
+        sock = self.cri(sandbox, "app=shop", "tier=a=b", "late")[1]
+        exporter = Exporter(self, "--cri-socket", sock)
+        group = accounted_cgroup(self, f"cri-containerd-{container}.scope")
+        p = subprocess.Popen(["sh", "-c", f"echo $$ >{group}/cgroup.procs; read x"], stdin=subprocess.PIPE)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.stdin.close)
+        def labels():
+            return sorted((dict(of)["label"], dict(of)["value"], dict(of)["pod"], v) for (name, of), v in
+                          exporter.samples().items() if name == "saker_pod_label_info")
+        e2e.wait_until(lambda: labels() == [("app", "shop", "web-7", 1), ("tier", "a=b", "web-7", 1)], "labels")
+        p.stdin.close()
+        p.wait()
+        os.rmdir(group)
+        e2e.wait_until(lambda: labels() == [], "no labels")
+
+    def test_pod_labels_are_refused(self):
+        """The runtime's answer is too large, it refuses, or its socket is missing: saker prints the reason once, the container
+        has its name, and its pod has no labels."""
+        missing = os.path.join(self.dir, "missing.sock")
+        for mode, why in ("huge", "File too large"), ("refuse", "it refuses"), (None, "No such file or directory"):
+            container, sandbox = new_id(), new_id()
+            self.bundle(container, container_name="web", sandbox_id=sandbox)
+            sock = self.cri(sandbox, "app=shop", mode)[1] if mode else missing
+            path, lines = os.path.join(self.dir, "refused.scap"), os.path.join(self.dir, "refused.lines")
+            e2e.write_text(lines, "")
+            loop = f"i=0; until grep -q '[w]eb <NA>' {lines} || [ $i = 3000 ]; do i=$((i + 1)); cat /etc/hostname; done"
+            group = self.cgroup(f"cri-containerd-{container}.scope")
+            p = subprocess.run([e2e.SAKER, "-w", path, "--print", "-o", lines, "--unbuffered", "-p",
+                                "*%container.name %k8s.pod.labels", "--cri-socket", sock, "--", "sh", "-c",
+                                f'echo $$ >{group}/cgroup.procs; exec sh -c "$0" >/dev/null', loop], stderr=subprocess.PIPE,
+                               text=True, check=True)
+            self.assertIn("\nweb <NA>\n", e2e.read_text(lines), mode)
+            self.assertEqual(re.findall("saker: (cannot query .*)", p.stderr), [f"cannot query {sock} for labels of pods: {why}"])
 
     def test_lxc(self):
         self.lxc("cgroup", "cgroup2")

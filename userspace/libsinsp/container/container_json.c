@@ -126,6 +126,7 @@ static int read_lists(struct sinsp_container_info *out, const cJSON *c)
 							  "ReadinessProbe"};
 	int err =
 		read_labels(&out->labels, cJSON_GetObjectItemCaseSensitive(c, "labels"))
+			?: read_labels(&out->pod_labels, cJSON_GetObjectItemCaseSensitive(c, "pod_sandbox_labels"))
 			?: read_mounts(&out->mounts, cJSON_GetObjectItemCaseSensitive(c, "Mounts"));
 
 	for (int i = 0; i < SINSP_PROBE_MAX && !err; i++)
@@ -175,6 +176,7 @@ err:
 void sinsp_container_info_fini(struct sinsp_container_info *info)
 {
 	free(info->labels.p);
+	free(info->pod_labels.p);
 	free(info->mounts.p);
 	for (int i = 0; i < SINSP_PROBE_MAX; i++)
 		free(info->probes[i].p);

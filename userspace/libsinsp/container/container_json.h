@@ -33,7 +33,7 @@ struct sinsp_container_info {
 	const char *id;
 	enum sinsp_container_type type;
 	const char *name, *image, *image_id, *image_repo, *image_tag, *image_digest, *ip;
-	struct sinsp_json_list labels; /* "key=value" */
+	struct sinsp_json_list labels, pod_labels; /* "key=value" */
 	struct sinsp_json_list mounts;
 	struct sinsp_json_list probes[SINSP_PROBE_MAX]; /* program and arguments */
 	int8_t privileged; /* -1: missing */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "container_files.h"
+#include "cri_api.h"
 #include "docker_api.h"
 #include "unix_http.h"
 
@@ -65,7 +68,9 @@ struct server {
 };
 
 struct sinsp_lookup {
-	char *socket; /* NULL: the default sockets */
+	char *socket; /* NULL: the default sockets, and files */
+	char *root; /* of the files and the default sockets; "": / */
+	char *cri; /* NULL: labels of pods are not queried */
 	void (*on_start)(void);
 	int timeout_ms;
 	uint64_t retry_ns;
@@ -82,6 +87,7 @@ struct sinsp_lookup {
 	/* Used by the thread only. */
 	struct server servers[SERVERS_MAX];
 	unsigned int next_server;
+	int files_reported;
 	uint64_t paid_until_ns; /* of the queries, at INTERVAL_MS each */
 };
 
@@ -90,30 +96,49 @@ int sinsp_lookup_supports(enum sinsp_container_type type)
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
 		if (places[i].type == type)
 			return 1;
-	return 0;
+	return container_files_support(type);
 }
 
 /* ---- results ---- */
 
-/* Adds a result, which owns both texts. */
-static void add_result(struct sinsp_lookup *l, const char *id, char *json, char *note)
+static void append(struct sinsp_lookup *l, struct sinsp_lookup_result *r)
 {
-	struct sinsp_lookup_result *r = calloc(1, sizeof(*r));
-
-	if (!r) {
-		free(json);
-		free(note);
-		return;
-	}
-	r->json = json;
-	r->note = note;
-	r->is_warning = l->socket != NULL;
-	snprintf(r->id, sizeof(r->id), "%s", id);
 	pthread_mutex_lock(&l->lock);
 	*l->last = r;
 	l->last = &r->next;
 	atomic_store_explicit(&l->has_results, 1, memory_order_relaxed);
 	pthread_mutex_unlock(&l->lock);
+}
+
+/* Adds a result, which owns the text. */
+static void add_result(struct sinsp_lookup *l, const char *id, char *json)
+{
+	struct sinsp_lookup_result *r = calloc(1, sizeof(*r));
+
+	if (!r) {
+		free(json);
+		return;
+	}
+	r->json = json;
+	snprintf(r->id, sizeof(r->id), "%s", id);
+	append(l, r);
+}
+
+/* Adds a note for the user, a warning if it is about a server that the user named. */
+__attribute__((format(printf, 3, 4))) static void add_note(struct sinsp_lookup *l, int is_warning,
+							   const char *fmt, ...)
+{
+	struct sinsp_lookup_result *r = calloc(1, sizeof(*r));
+	va_list args;
+
+	if (!r)
+		return;
+	va_start(args, fmt);
+	if (vasprintf(&r->note, fmt, args) < 0)
+		r->note = NULL;
+	va_end(args);
+	r->is_warning = is_warning;
+	append(l, r);
 }
 
 struct sinsp_lookup_result *sinsp_lookup_results(struct sinsp_lookup *l)
@@ -154,6 +179,18 @@ static struct server *server_at(struct sinsp_lookup *l, const char *path)
 	return s;
 }
 
+/* /var/run is a link to /run, which below another root would lead out of it. */
+static void put_path(char *to, size_t sz, const struct sinsp_lookup *l, const char *path,
+		     uint32_t uid)
+{
+	const int n = snprintf(to, sz, "%s", l->root);
+
+	if (*l->root && !strncmp(path, "/var/run/", 9))
+		path += 4;
+	if (n >= 0 && (size_t)n < sz)
+		snprintf(to + n, sz - (size_t)n, path, uid);
+}
+
 /* Returns the server to query about a container; NULL: none. */
 static struct server *server_of(struct sinsp_lookup *l, const struct request *r)
 {
@@ -165,7 +202,7 @@ static struct server *server_of(struct sinsp_lookup *l, const struct request *r)
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		if (places[i].type != r->type || places[i].of_user != of_user)
 			continue;
-		snprintf(path, sizeof(path), places[i].path, r->uid);
+		put_path(path, sizeof(path), l, places[i].path, r->uid);
 		return server_at(l, path);
 	}
 	return NULL;
@@ -180,22 +217,24 @@ static const char *reason(int err)
 		return "invalid answer";
 	case -EPERM:
 		return "the socket belongs to another user";
+	case -EOPNOTSUPP:
+		return "it does not serve CRI v1";
+	case -EPROTO:
+		return "it refuses";
 	}
 	return strerror(-err);
 }
 
 static void report_failure(struct sinsp_lookup *l, struct server *s, int err)
 {
-	char *note = NULL;
-
 	if (err == -ETIMEDOUT)
 		s->down_until_ns = clock_now_ns() + DOWN_MS * NS_PER_MS;
 	if (s->reported || err == -ECANCELED)
 		return;
 	s->reported = 1;
-	if (asprintf(&note, "cannot query %s for names of containers: %s; they are shown by ID",
-		     s->path, reason(err)) > 0)
-		add_result(l, "", NULL, note);
+	add_note(l, l->socket != NULL,
+		 "cannot query %s for names of containers: %s; they are shown by ID", s->path,
+		 reason(err));
 }
 
 /* ---- queries ---- */
@@ -291,20 +330,97 @@ static int query(struct sinsp_lookup *l, const struct request *r, const struct s
 	return *json ? 0 : -ENOMEM;
 }
 
+/* An answer that is too long is that of one pod, whose owner chooses its length: the server is not
+ * down for the others. */
+static void report_cri(struct sinsp_lookup *l, struct server *s, int err)
+{
+	if (err != -EFBIG)
+		s->down_until_ns = clock_now_ns() + DOWN_MS * NS_PER_MS;
+	if (s->reported || err == -ECANCELED)
+		return;
+	s->reported = 1;
+	add_note(l, 1, "cannot query %s for labels of pods: %s", s->path, reason(err));
+}
+
+/* Adds the labels of its pod to an event. Returns whether it has all that it can have. */
+static int add_pod_labels(struct sinsp_lookup *l, const struct request *r, char **json)
+{
+	const struct cri_opts opts = {
+		.sz = sizeof(opts), .quit_fd = l->quit_fd, .timeout_ms = l->timeout_ms};
+	struct server *s = l->cri ? server_at(l, l->cri) : NULL;
+	int err;
+
+	if (!s || r->uid != SINSP_NO_UID)
+		return 1;
+	if (clock_now_ns() < s->down_until_ns)
+		return 0;
+	err = cri_add_pod_labels(json, l->cri, &opts);
+	if (err < 0)
+		report_cri(l, s, err);
+	else
+		s->reported = 0;
+	return err == 0;
+}
+
+/* Adds the event of a container, and another one once the runtime lists its pod, which it does when
+ * the pod's first process runs. */
+static void deliver(struct sinsp_lookup *l, struct request *r, char *json)
+{
+	const int is_whole = add_pod_labels(l, r, &json);
+
+	if (is_whole || !r->n_tries)
+		add_result(l, r->id, json);
+	else
+		free(json);
+	if (is_whole)
+		r->n_tries = TRIES_MAX;
+}
+
+static void report_file(struct sinsp_lookup *l, int err)
+{
+	if (l->files_reported)
+		return;
+	l->files_reported = 1;
+	add_note(l, l->socket != NULL,
+		 "cannot read the files of a container: %s; it is shown by ID",
+		 err == -EPERM ? "others may write to them" : reason(err));
+}
+
+/* Returns whether the files of the runtime have the container. */
+static int found_in_files(struct sinsp_lookup *l, struct request *r)
+{
+	char *json;
+	int err;
+
+	if (l->socket || r->uid != SINSP_NO_UID || !container_files_support(r->type))
+		return 0;
+	err = container_files_event(&json, l->root, r->type, r->id, r->full_id);
+	if (err < 0)
+		report_file(l, err);
+	if (err)
+		return 0;
+	deliver(l, r, json);
+	return 1;
+}
+
+/* A server knows more than the files: it comes first. */
 static void run_request(struct sinsp_lookup *l, struct request *r)
 {
 	struct server *s = server_of(l, r);
 	char *json = NULL;
 	int err;
 
-	if (!s || clock_now_ns() < s->down_until_ns)
+	if (!s) {
+		found_in_files(l, r);
+		return;
+	}
+	if (clock_now_ns() < s->down_until_ns)
 		return;
 	err = query(l, r, s, &json);
 	if (!err) {
 		s->reported = 0;
-		add_result(l, r->id, json, NULL);
-		r->n_tries = TRIES_MAX;
-	} else if (err < 0) {
+		deliver(l, r, json);
+	} else if (!found_in_files(l, r) && err < 0) {
 		report_failure(l, s, err);
 	}
 }
@@ -329,14 +445,12 @@ static void request_one(void *ctx, const char *full_id)
  * container. */
 static void report_no_list(struct sinsp_lookup *l, struct server *s, int err)
 {
-	char *note = NULL;
-
 	if (err != -EBADMSG)
 		report_failure(l, s, err);
-	else if (asprintf(&note,
-			  "cannot list containers of %s: %s; each is looked up at its first event",
-			  s->path, reason(err)) > 0)
-		add_result(l, "", NULL, note);
+	else
+		add_note(l, 1,
+			 "cannot list containers of %s: %s; each is looked up at its first event",
+			 s->path, reason(err));
 }
 
 /* Requests all running containers of a server. A missing server is reported only if the user named
@@ -376,13 +490,18 @@ static enum sinsp_container_type engine_of(struct sinsp_lookup *l, const char *p
 
 static void list_all_running(struct sinsp_lookup *l)
 {
+	char path[108];
+
 	if (l->socket) {
 		list_running(l, engine_of(l, l->socket), l->socket);
 		return;
 	}
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-		if (!places[i].of_user)
-			list_running(l, places[i].type, places[i].path);
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		if (places[i].of_user)
+			continue;
+		put_path(path, sizeof(path), l, places[i].path, 0);
+		list_running(l, places[i].type, path);
+	}
 }
 
 /* ---- the thread ---- */
@@ -533,6 +652,8 @@ static void destroy(struct sinsp_lookup *l)
 	pthread_cond_destroy(&l->changed);
 	pthread_mutex_destroy(&l->lock);
 	free(l->socket);
+	free(l->root);
+	free(l->cri);
 	free(l);
 }
 
@@ -557,6 +678,10 @@ int sinsp_lookup_new(struct sinsp_lookup **out, const struct sinsp_lookup_opts *
 		l->socket = strdup(opts->socket);
 		err = l->socket ? 0 : -ENOMEM;
 	}
+	l->root = strdup(opts->root ?: "");
+	l->cri = opts->cri ? strdup(opts->cri) : NULL;
+	if (!l->root || (opts->cri && !l->cri))
+		err = -ENOMEM;
 	if (!err)
 		err = start_thread(l);
 	if (err) {

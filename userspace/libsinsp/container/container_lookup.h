@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Container lookup: queries docker and podman for the names of containers, in its own thread, so
- * that callers never wait. Requests, answers and rate are bounded; a failed query is retried a few
+ * Container lookup: queries docker and podman for the names of containers, and reads those of
+ * containerd, CRI-O and podman in their files (container_files.h), in its own thread, so that
+ * callers never wait. Requests, answers and rate are bounded; a failed query is retried a few
  * times, at growing intervals.
  */
 #ifndef SINSP_CONTAINER_CONTAINER_LOOKUP_H
@@ -19,6 +20,10 @@ struct sinsp_lookup_opts {
 	const char
 		*socket; /* queried about every container; NULL: the sockets of docker and podman */
 	void (*on_start)(void); /* called first in the thread; NULL: none */
+	const char *cri; /* socket of the runtime for Kubernetes, queried for labels of pods; NULL:
+			    none */
+	const char *root; /* before the paths of runtimes' files and of the default sockets; NULL:
+			     nothing */
 	int timeout_ms; /* of a query; 0: 2000 */
 	int retry_ms; /* before the first retry, four times as long before the next; 0: 1000 */
 };
@@ -29,7 +34,7 @@ int sinsp_lookup_new(struct sinsp_lookup **out, const struct sinsp_lookup_opts *
 /* Aborts a query in progress. NULL is allowed. */
 void sinsp_lookup_free(struct sinsp_lookup *l);
 
-/* Returns whether there is a server for containers of this type. */
+/* Returns whether there is a server, or files, for containers of this type. */
 int sinsp_lookup_supports(enum sinsp_container_type type);
 
 /* Requests a look-up. Returns 0, also if one is pending; -EAGAIN: too many are. @uid: the user who

@@ -2,10 +2,15 @@
 /* Container lookup: requests, results, retries and limits, with a fake server. */
 #include "container_lookup.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "container_json.h"
 #include "testing/fake_docker.h"
@@ -507,6 +512,91 @@ static void test_hanging(void **state)
 	fake_stop(&d);
 }
 
+/* ---- a CRI socket ---- */
+
+struct fake_cri {
+	char path[64];
+	int fd;
+	atomic_int n;
+	pthread_t thread;
+};
+
+/* Answers with more bytes than the answer about a pod may have: frames of an unknown type. */
+static void *answer_endlessly(void *arg)
+{
+	static const char frame[9 + 16384] = {0, 0x40, 0, (char)0xee};
+	struct fake_cri *cri = arg;
+	int fd;
+
+	while ((fd = accept(cri->fd, NULL, NULL)) >= 0) {
+		atomic_fetch_add(&cri->n, 1);
+		send(fd, "\0\0\0\4\0\0\0\0", 9, MSG_NOSIGNAL);
+		while (send(fd, frame, sizeof(frame), MSG_NOSIGNAL) > 0)
+			;
+		close(fd);
+	}
+	return NULL;
+}
+
+static void cri_start(struct fake_cri *cri)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+
+	cri->n = 0;
+	snprintf(cri->path, sizeof(cri->path), "/tmp/saker-cri-%d.sock", (int)getpid());
+	strcpy(addr.sun_path, cri->path);
+	unlink(cri->path);
+	cri->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(cri->fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	assert_int_equal(listen(cri->fd, 8), 0);
+	assert_int_equal(pthread_create(&cri->thread, NULL, answer_endlessly, cri), 0);
+}
+
+static void cri_stop(struct fake_cri *cri)
+{
+	shutdown(cri->fd, SHUT_RDWR);
+	pthread_join(cri->thread, NULL);
+	close(cri->fd);
+	unlink(cri->path);
+}
+
+static void answer_in_pod(struct fake_docker *d, int fd, const char *path)
+{
+	char text[256];
+
+	(void)d;
+	snprintf(text, sizeof(text),
+		 "{\"Id\": \"%.64s\", \"Name\": \"/web\", \"Config\": {\"Labels\": "
+		 "{\"io.kubernetes.cri.sandbox-id\": \"" H "\"}}}",
+		 path + strlen("/containers/"));
+	fake_answer(fd, "200 OK", text);
+}
+
+/* A pod whose answer is too long, as its owner can make it, takes the labels of no other pod. */
+static void test_long_pod(void **state)
+{
+	struct sinsp_lookup_opts opts = {
+		.sz = sizeof(opts), .timeout_ms = 30000, .retry_ms = 60000};
+	struct sinsp_lookup *l;
+	struct fake_docker d;
+	struct fake_cri cri;
+
+	(void)state;
+	fake_start(&d, answer_in_pod);
+	cri_start(&cri);
+	opts.socket = d.path;
+	opts.cri = cri.path;
+	assert_int_equal(sinsp_lookup_new(&l, &opts), 0);
+	assert_int_equal(ask_number(l, 1), 0);
+	assert_int_equal(ask_number(l, 2), 0);
+	for (int i = 0; i < 8000 && atomic_load(&cri.n) < 2; i++)
+		pause_ms();
+	assert_int_equal(atomic_load(&cri.n), 2);
+	sinsp_lookup_free(l);
+	cri_stop(&cri);
+	fake_stop(&d);
+}
+
 /* The end does not wait for an answer. */
 static void test_end_while_it_hangs(void **state)
 {
@@ -544,8 +634,9 @@ static void test_who_is_asked(void **state)
 	(void)state;
 	assert_true(sinsp_lookup_supports(SINSP_CT_DOCKER) &&
 		    sinsp_lookup_supports(SINSP_CT_PODMAN));
-	assert_false(sinsp_lookup_supports(SINSP_CT_CRIO) ||
-		     sinsp_lookup_supports(SINSP_CT_CUSTOM));
+	assert_true(sinsp_lookup_supports(SINSP_CT_CRIO) &&
+		    sinsp_lookup_supports(SINSP_CT_CONTAINERD));
+	assert_false(sinsp_lookup_supports(SINSP_CT_LXC) || sinsp_lookup_supports(SINSP_CT_CUSTOM));
 }
 
 int main(void)
@@ -563,6 +654,7 @@ int main(void)
 		cmocka_unit_test(test_huge_answer),
 		cmocka_unit_test(test_large_event),
 		cmocka_unit_test(test_hanging),
+		cmocka_unit_test(test_long_pod),
 		cmocka_unit_test(test_end_while_it_hangs),
 		cmocka_unit_test(test_queue_is_bounded),
 		cmocka_unit_test(test_who_is_asked),

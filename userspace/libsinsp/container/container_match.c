@@ -46,6 +46,7 @@ static const struct layout layouts[] = {
 	{NULL, "crio-", ".scope", ID_HEX, SINSP_CT_CRIO},
 	{NULL, "crio-", "", ID_HEX, SINSP_CT_CRIO},
 	{"k8s.io", "", "", ID_HEX, SINSP_CT_CONTAINERD},
+	{"default", "", "", ID_HEX, SINSP_CT_CONTAINERD},
 	{IN_POD, "", "", ID_HEX, SINSP_CT_CRI},
 	{NULL, "", "", ID_HEX, SINSP_CT_DOCKER}, /* "/docker/ID", or below another parent */
 	{NULL, "lxc.payload.", "", ID_NAME, SINSP_CT_LXC},

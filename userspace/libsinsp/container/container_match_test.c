@@ -61,6 +61,7 @@ static const struct row {
 	{"/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-burstable.slice/kubelet-kubepods-burstable-pod" STATIC_POD ".slice/cri-containerd-" H ".scope", SINSP_CT_CONTAINERD, H12, NOBODY, STATIC_POD},
 	{"/docker/" G "/kubelet/kubepods/burstable/pod" POD "/" H, SINSP_CT_CRI, H12, NOBODY, POD},
 	{"/k8s.io/" H, SINSP_CT_CONTAINERD, H12, NOBODY, ""},
+	{"/default/" H, SINSP_CT_CONTAINERD, H12, NOBODY, ""},
 	{"/system.slice/nerdctl-" H ".scope", SINSP_CT_CONTAINERD, H12, NOBODY, ""},
 	/* cri-o */
 	{"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" POD_ ".slice/crio-" H ".scope", SINSP_CT_CRIO, H12, NOBODY, POD},

@@ -45,7 +45,7 @@ static struct sinsp_container **bucket_of(struct sinsp_containers *cs, const cha
 	return &cs->buckets[hash_text(id) & (cs->n_buckets - 1)];
 }
 
-enum { N_TEXTS = 12 + SINSP_PROBE_MAX };
+enum { N_TEXTS = 13 + SINSP_PROBE_MAX };
 
 static void texts_of(struct sinsp_container *c, const char **list[N_TEXTS])
 {
@@ -61,8 +61,9 @@ static void texts_of(struct sinsp_container *c, const char **list[N_TEXTS])
 	list[9] = &c->pod_uid;
 	list[10] = &c->labels;
 	list[11] = &c->mounts;
+	list[12] = &c->pod_labels;
 	for (int i = 0; i < SINSP_PROBE_MAX; i++)
-		list[12 + i] = &c->probes[i];
+		list[13 + i] = &c->probes[i];
 }
 
 static void discard(struct sinsp_containers *cs, struct sinsp_container *c)
@@ -249,6 +250,7 @@ struct sinsp_container *sinsp_containers_apply_event(struct sinsp_containers *cs
 		set(cs, &c->image_digest, info.image_digest);
 		set(cs, &c->ip, info.ip);
 		set_list(cs, &c->labels, &info.labels);
+		set_list(cs, &c->pod_labels, &info.pod_labels);
 		set_list(cs, &c->mounts, &info.mounts);
 		for (int i = 0; i < SINSP_PROBE_MAX; i++)
 			set_list(cs, &c->probes[i], &info.probes[i]);
@@ -283,15 +285,25 @@ struct sinsp_container *sinsp_containers_next_new(struct sinsp_containers *cs)
 	return c;
 }
 
-const char *sinsp_container_label(const struct sinsp_container *c, const char *key)
+static const char *find_label(const char *labels, const char *key)
 {
-	const char *p = c->labels, *end = p + sinsp_str_len(p);
+	const char *p = labels, *end = p + sinsp_str_len(p);
 	size_t n = strlen(key);
 
 	for (; p < end; p += strlen(p) + 1)
 		if (!strncmp(p, key, n) && p[n] == '=')
 			return p + n + 1;
 	return NULL;
+}
+
+const char *sinsp_container_label(const struct sinsp_container *c, const char *key)
+{
+	return find_label(c->labels, key);
+}
+
+const char *sinsp_container_pod_label(const struct sinsp_container *c, const char *key)
+{
+	return find_label(c->pod_labels, key);
 }
 
 const char *sinsp_container_type_name(enum sinsp_container_type type)

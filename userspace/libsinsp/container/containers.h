@@ -21,6 +21,7 @@ struct sinsp_container {
 	const char *ip;
 	const char *pod_uid; /* pod UID */
 	const char *labels; /* "key=value", each with a NUL */
+	const char *pod_labels; /* of its pod, the same */
 	const char *mounts; /* SINSP_MOUNT_TEXTS for each, each with a NUL */
 	const char *probes[SINSP_PROBE_MAX]; /* program and arguments, each ended by a NUL */
 	int8_t privileged; /* -1: unknown */
@@ -75,8 +76,14 @@ struct sinsp_container *sinsp_containers_next_new(struct sinsp_containers *cs);
 /* Notes that an event of the container @id follows: it needs no look-up. */
 void sinsp_containers_expect(struct sinsp_containers *cs, const char *id);
 
-/* Returns the value of a label, NULL if there is none. */
+/* Return the value of a label, of the container or of its pod; NULL if there is none. */
 const char *sinsp_container_label(const struct sinsp_container *c, const char *key);
+const char *sinsp_container_pod_label(const struct sinsp_container *c, const char *key);
+
+/* Kubernetes' labels, which each engine gives a container, or saker by the runtime's files. */
+#define SINSP_LABEL_POD_NAME "io.kubernetes.pod.name"
+#define SINSP_LABEL_POD_UID "io.kubernetes.pod.uid"
+#define SINSP_LABEL_NAMESPACE "io.kubernetes.pod.namespace"
 
 /* Returns "docker", "lxc"... as sysdig names it. */
 const char *sinsp_container_type_name(enum sinsp_container_type type);

@@ -13,10 +13,9 @@
 #include <string.h>
 
 #include "container_json.h"
+#include "container_parts.h"
 
 enum {
-	TEXT_MAX = 1024, /* a longer text is not used: cut, it would be another one */
-	LABELS_SZ = 32768,
 	HEALTHCHECK_SZ = 16384,
 	MEMBER_MAX = 65536, /* maximum size of a member that is used in a list of containers */
 	ENTRIES_MAX = 64, /* mounts, ports */
@@ -27,11 +26,6 @@ enum {
 struct sinsp_docker_answer {
 	cJSON *container, *image; /* image NULL: unknown */
 };
-
-static int is_digest(const char *text)
-{
-	return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
-}
 
 int sinsp_docker_answer_new(struct sinsp_docker_answer **out, const char *json, size_t len)
 {
@@ -57,17 +51,10 @@ void sinsp_docker_answer_free(struct sinsp_docker_answer *a)
 	free(a);
 }
 
-static const char *short_text(const cJSON *object, const char *key)
-{
-	const char *text = sinsp_json_text(object, key);
-
-	return strlen(text) <= TEXT_MAX ? text : "";
-}
-
 /* Returns whether the text is safe as a part of a request path. */
 static int is_image_id(const char *text)
 {
-	return !strncmp(text, "sha256:", 7) && is_digest(text + 7);
+	return !strncmp(text, "sha256:", 7) && container_is_digest(text + 7);
 }
 
 const char *sinsp_docker_answer_image(const struct sinsp_docker_answer *a)
@@ -110,36 +97,15 @@ static const char *first_of_repo(const cJSON *array, const char *repo, size_t n)
 	{
 		const char *text = cJSON_GetStringValue(v);
 
-		if (text && strlen(text) <= TEXT_MAX && (!n || is_of_repo(text, repo, n)))
+		if (text && strlen(text) <= CONTAINER_TEXT_MAX && (!n || is_of_repo(text, repo, n)))
 			return text;
 	}
 	return "";
 }
 
-/* Returns where the repository of "host:port/name:tag@digest" ends. */
-static size_t repo_len(const char *name)
-{
-	const char *slash = strrchr(name, '/'), *at = strchr(name, '@');
-
-	if (at && slash > at)
-		slash = NULL;
-	return (slash ? slash - name : 0) + strcspn(slash ? slash : name, ":@");
-}
-
-static cJSON *append_text(cJSON *to, const char *key, const char *text, size_t n)
-{
-	char buf[TEXT_MAX + 1];
-
-	if (n > TEXT_MAX)
-		n = 0;
-	memcpy(buf, text, n);
-	buf[n] = 0;
-	return cJSON_AddStringToObject(to, key, buf);
-}
-
 static void add_image(cJSON *to, const struct sinsp_docker_answer *a)
 {
-	const char *image = short_text(member(a->container, "Config"), "Image");
+	const char *image = container_text(member(a->container, "Config"), "Image");
 	const char *id = sinsp_docker_answer_image(a), *digest, *tag;
 	size_t n;
 
@@ -148,37 +114,13 @@ static void add_image(cJSON *to, const struct sinsp_docker_answer *a)
 		tag = first_of_repo(member(a->image, "RepoTags"), "", 0);
 		image = *tag ? tag : image;
 	}
-	n = strncmp(image, "sha256:", 7) ? repo_len(image) : 0;
+	n = container_repo_len(image);
 	digest = strchr(image, '@');
 	if (!digest && n)
 		digest = strchr(first_of_repo(member(a->image, "RepoDigests"), image, n), '@');
 	if (!digest)
 		digest = strchr(first_of_repo(member(a->image, "RepoDigests"), "", 0), '@');
-	tag = n && image[n] == ':' ? image + n + 1 : "";
-	cJSON_AddStringToObject(to, "image", image);
-	cJSON_AddStringToObject(to, "imageid", *id ? id + 7 : "");
-	append_text(to, "imagerepo", image, n);
-	if (!*tag && n && image[n] != '@')
-		tag = "latest";
-	append_text(to, "imagetag", tag, strcspn(tag, "@"));
-	cJSON_AddStringToObject(to, "imagedigest", digest ? digest + 1 : "");
-}
-
-static void add_labels(cJSON *to, const cJSON *labels)
-{
-	cJSON *out = cJSON_AddObjectToObject(to, "labels"), *label;
-	size_t room = LABELS_SZ;
-
-	cJSON_ArrayForEach(label, labels)
-	{
-		const char *text = cJSON_GetStringValue(label);
-		size_t sz = text && label->string ? strlen(text) + strlen(label->string) + 2 : 0;
-
-		if (!sz || sz > TEXT_MAX || sz > room)
-			continue;
-		room -= sz;
-		cJSON_AddStringToObject(out, label->string, text);
-	}
+	container_add_image(to, image, *id ? id + 7 : "", digest ? digest + 1 : "");
 }
 
 static void add_mounts(cJSON *to, const cJSON *mounts)
@@ -193,11 +135,11 @@ static void add_mounts(cJSON *to, const cJSON *mounts)
 		entry = cJSON_CreateObject();
 		if (!cJSON_AddItemToArray(out, entry))
 			break;
-		cJSON_AddStringToObject(entry, "Source", short_text(m, "Source"));
-		cJSON_AddStringToObject(entry, "Destination", short_text(m, "Destination"));
-		cJSON_AddStringToObject(entry, "Mode", short_text(m, "Mode"));
+		cJSON_AddStringToObject(entry, "Source", container_text(m, "Source"));
+		cJSON_AddStringToObject(entry, "Destination", container_text(m, "Destination"));
+		cJSON_AddStringToObject(entry, "Mode", container_text(m, "Mode"));
 		cJSON_AddBoolToObject(entry, "RW", cJSON_IsTrue(member(m, "RW")));
-		cJSON_AddStringToObject(entry, "Propagation", short_text(m, "Propagation"));
+		cJSON_AddStringToObject(entry, "Propagation", container_text(m, "Propagation"));
 	}
 }
 
@@ -210,7 +152,8 @@ static void add_port(cJSON *out, const cJSON *binding, int container_port)
 		return;
 	inet_pton(AF_INET, sinsp_json_text(binding, "HostIp"), &ip);
 	cJSON_AddNumberToObject(entry, "HostIp", ntohl(ip.s_addr));
-	cJSON_AddNumberToObject(entry, "HostPort", atoi(short_text(binding, "HostPort")) & 0xffff);
+	cJSON_AddNumberToObject(entry, "HostPort",
+				atoi(container_text(binding, "HostPort")) & 0xffff);
 	cJSON_AddNumberToObject(entry, "ContainerPort", container_port);
 }
 
@@ -234,13 +177,13 @@ static void add_ports(cJSON *to, const cJSON *ports)
 
 static const char *find_ip(const cJSON *settings)
 {
-	const char *ip = short_text(settings, "IPAddress");
+	const char *ip = container_text(settings, "IPAddress");
 	const cJSON *network;
 
 	cJSON_ArrayForEach(network, member(settings, "Networks"))
 	{
 		if (!*ip)
-			ip = short_text(network, "IPAddress");
+			ip = container_text(network, "IPAddress");
 	}
 	return *ip ? ip : "0.0.0.0";
 }
@@ -274,7 +217,7 @@ static void add_args(cJSON *to, const cJSON *test, int first)
 		const char *arg = cJSON_GetStringValue(cJSON_GetArrayItem(test, i));
 		const size_t sz = arg ? strlen(arg) + 1 : 0;
 
-		if (!sz || sz > TEXT_MAX || sz > room)
+		if (!sz || sz > CONTAINER_TEXT_MAX || sz > room)
 			continue;
 		room -= sz;
 		cJSON_AddItemToArray(to, cJSON_CreateString(arg));
@@ -290,7 +233,7 @@ static void add_healthcheck(cJSON *to, const cJSON *check)
 	const char *exe = shell ? "/bin/sh" : cJSON_GetStringValue(cJSON_GetArrayItem(test, 1));
 	cJSON *out, *args;
 
-	if (!kind || !exe || strlen(exe) > TEXT_MAX || (!shell && strcmp(kind, "CMD")))
+	if (!kind || !exe || strlen(exe) > CONTAINER_TEXT_MAX || (!shell && strcmp(kind, "CMD")))
 		return;
 	out = cJSON_AddObjectToObject(to, "Healthcheck");
 	cJSON_AddStringToObject(out, "exe", exe);
@@ -302,7 +245,10 @@ static void add_healthcheck(cJSON *to, const cJSON *check)
 
 static void add_lists(cJSON *to, const cJSON *in)
 {
-	add_labels(to, member(member(in, "Config"), "Labels"));
+	size_t room = CONTAINER_LABELS_SZ;
+
+	container_add_labels(cJSON_AddObjectToObject(to, "labels"), &room,
+			     member(member(in, "Config"), "Labels"));
 	add_mounts(to, member(in, "Mounts"));
 	add_healthcheck(to, member(member(in, "Config"), "Healthcheck"));
 	add_ports(to, member(member(in, "NetworkSettings"), "Ports"));
@@ -312,7 +258,7 @@ static char *print_event(const struct sinsp_docker_answer *a, const char *id,
 			 enum sinsp_container_type type, int with_lists)
 {
 	const cJSON *in = a->container;
-	const char *name = short_text(in, "Name");
+	const char *name = container_text(in, "Name");
 	cJSON *c, *root = sinsp_container_json_new(&c, id, type, name + (*name == '/'));
 	char *text;
 
@@ -348,7 +294,7 @@ char *sinsp_docker_answer_event(const struct sinsp_docker_answer *a, const char 
 
 struct listing {
 	const char *p, *end;
-	char id[65], name[TEXT_MAX + 1], image[TEXT_MAX + 1];
+	char id[65], name[CONTAINER_TEXT_MAX + 1], image[CONTAINER_TEXT_MAX + 1];
 };
 
 static int skip(struct listing *l, char c)
@@ -460,7 +406,7 @@ void sinsp_docker_each(const char *json, size_t len, void (*fn)(void *ctx, const
 		if (skip(&one, '{'))
 			while (next_member(&one) && !*one.id)
 				;
-		if (is_digest(one.id))
+		if (container_is_digest(one.id))
 			fn(ctx, one.id);
 	}
 }
