@@ -14,9 +14,10 @@ local arg = report.args {
    description = "live: seconds after which the slowest requests are shown, again and again; 0: once, at the end (0)"},
 }
 
--- The slowest requests so far, slowest first, as {request, due, root, threads}. Their time is divided when
+-- The slowest requests so far, slowest first, as {request, begin, root, threads}. Their time is divided when
 -- the slices that it needs have arrived: a thread that works on has none of its last work yet.
 local SETTLE_NS, SETTLE_MAX_NS = 500000000, 10000000000
+local FUNCTION_LEAST = 0.15 -- of a part, to be in the sentence
 local SHOWN_LEAST, REST_LEAST, PARTS_MAX, NOTES_MAX, FUNCTIONS_MAX, SAMPLES_LEAST = 0.01, 0.005, 4, 3, 3, 2
 
 local store = whystore.new()
@@ -30,7 +31,7 @@ local function is_due(s)
 end
 
 local function explain(s)
-  s.root, s.threads = parts.explain(store, s.request)
+  s.root, s.threads = parts.explain(store, s.request, s.begin)
   n_pending = n_pending - 1
 end
 
@@ -40,15 +41,44 @@ local function explain_due()
   end
 end
 
-local function consider(request)
+local function remove(at)
+  local s = table.remove(slowest, at)
+  if not s.root then n_pending = n_pending - 1 end
+end
+
+local function latency_of(s) return s.request.e - s.begin end
+
+local function insert(request, begin)
   n_seen = n_seen + 1
-  local latency, at = request.e - request.b, #slowest + 1
-  while at > 1 and slowest[at - 1].request.e - slowest[at - 1].request.b < latency do at = at - 1 end
+  local s, at = {request = request, begin = begin}, #slowest + 1
+  while at > 1 and latency_of(slowest[at - 1]) < latency_of(s) do at = at - 1 end
   if at > arg.top then return end
-  table.insert(slowest, at, {request = request})
+  table.insert(slowest, at, s)
   n_pending = n_pending + 1
-  local last = #slowest > arg.top and table.remove(slowest)
-  if last and not last.root then n_pending = n_pending - 1 end
+  if #slowest > arg.top then remove(#slowest) end
+end
+
+local function consider(request)
+  request.is_selected = true
+  insert(request, request.b)
+end
+
+-- A request of a client on this machine may have waited for its server to read it, for a tenth of its own time or more:
+-- it begins when it was sent. The client's record comes last; if that is selected, by its latency for example, the
+-- request is, unless the client sent it for a request of its own.
+local UNREAD_LEAST_NS, UNREAD_SHARE = 1000000, 10
+
+local function consider_unread(call, is_selected)
+  local r = parts.find_served(store, call)
+  local unread = r and (r.is_selected or is_selected and not call.parent) and r.name == call.name and r.e <= call.e and r.b - call.b or 0
+  if unread < UNREAD_LEAST_NS or unread < (r.e - r.b) / UNREAD_SHARE then return end
+  for i, s in ipairs(slowest) do
+    if s.request == r then
+      remove(i)
+      break
+    end
+  end
+  insert(r, call.b)
 end
 
 -- ---- the sentence ----
@@ -63,14 +93,31 @@ local function by_ns(kids)
 end
 
 -- What a part waited for, and whose work ended it.
-local links = {lock = "%s held by %s", pipe = "%s from %s", poll = "%s until %s", network = "%s from %s",
-               child = "%s %s", other = "%s until %s", work = "%s of %s ?"}
+local links = {lock = "%s held by %s", pipe = "%s from %s", poll = "%s until %s", file = "%s until %s", network = "%s from %s",
+               child = "%s %s", other = "%s until %s", stopped = "%s until %s", frozen = "%s until %s", work = "%s of %s ?"}
+
+local NEARLY_ALL = 0.9
 
 local function label_of(part)
-  local name, ns = parts.main_name(part)
-  if part.label == "run queue" and name then return "run queue behind " .. name end
-  local link = name and ns >= part.ns / 2 and links[part.kind]
-  return link and link:format(part.label, name) or part.label
+  local name, ns, sum = parts.main_name(part)
+  if part.label == "run queue" and name and ns >= part.ns * NEARLY_ALL then return "run queue behind " .. name end
+  local link = name and sum >= part.ns / 2 and links[part.kind]
+  local label = link and link:format(part.label, name) or part.label
+  if link and ns < part.ns / 2 then label = label .. " and others" end
+  return (part.timeout_ns or 0) >= part.ns / 2 and label .. " until a timeout" or label
+end
+
+-- Returns the innermost function that most samples have in their stack; nil: there is none.
+local MOST, BELOW_LEAST = 0.5, 0.7
+
+local function function_below(part)
+  local all, n, best, best_name = 0, 0, nil, nil
+  for _, f in pairs(part.funcs or {}) do all, n = all + f.weight, n + f.n end
+  for name, f in pairs(n >= SAMPLES_LEAST and part.below or {}) do
+    local is_deeper = f.weight >= all * BELOW_LEAST and (not best or f.depth > best.depth or f.depth == best.depth and name < best_name)
+    if is_deeper then best, best_name = f, name end
+  end
+  return best and {label = best_name, ns = math.floor(part.ns * math.min(best.weight / all, 1)), is_below = true}
 end
 
 -- Returns the functions of the samples of the part, as {label, ns}: their shares of its time. A single
@@ -83,31 +130,55 @@ local function functions_of(part)
       list[#list + 1] = {label = name, ns = math.floor(part.ns * (f.weight / all))}
     end
   end
-  return by_ns(list)
+  list = by_ns(list)
+  local below = function_below(part)
+  if below and below.label ~= (list[1] or {}).label and (not list[1] or list[1].ns < part.ns * MOST) then
+    table.insert(list, 1, below)
+  end
+  return list
 end
 
 local function with_time(part) return report.time(part.ns) .. " " .. label_of(part) end
 
--- Adds the parts below that have most of the time, and the first function, to the notes.
-local function note_kids(notes, part)
-  local kid, least = part, part.ns / 2
-  while kid do
-    local func = functions_of(kid)[1]
-    if func then notes[#notes + 1] = report.time(func.ns) .. " " .. func.label end
-    part, kid = kid, by_ns(kid.kids)[1]
-    if part.label == "run queue" or not kid or kid.ns < least then return end
-    if not kid.is_place and #notes < NOTES_MAX then notes[#notes + 1] = with_time(kid) end
+local COUNTED = {sleep = true, timed = true, network = true} -- kinds whose waits are counted
+
+local function place_of(func) return (func.is_below and "in and below " or "in ") .. func.label end
+
+-- Returns what the part consists of, for behind its label: " (3 calls to app)", " (17 waits in main (a.py:3))".
+local function remarks(part)
+  local words, func = {}, functions_of(part)[1]
+  if part.calls then
+    words[1] = part.calls.n == 1 and "1 call" or ("%d calls"):format(part.calls.n)
+    words[2] = part.server and "to " .. part.server
+  elseif part.between or COUNTED[part.kind] and (part.times or 1) > 1 then
+    local n = part.times == 1 and "1 wait" or ("%d waits"):format(part.times)
+    words[1] = n .. (part.between and " between calls of " .. part.between or "")
   end
+  if func and func.ns >= part.ns * FUNCTION_LEAST then
+    words[#words + 1] = (func.ns < part.ns and report.time(func.ns) .. " " or "") .. place_of(func)
+  end
+  return #words > 0 and " (" .. table.concat(words, " ") .. ")" or ""
 end
 
+-- Returns the largest part below, but for places; nil: none has much of the time.
+local function main_kid(part)
+  local kid = by_ns(part.kids)[1]
+  if label_of(part):find("^run queue behind ") or not kid or kid.ns < part.ns / 3 then return nil end
+  return kid.is_place and main_kid(kid) or not kid.is_place and kid or nil
+end
+
+-- Each part of a clause is inside the one before it: "5s GET /a (1 call to app), of which 4s sleep".
 local function clause(part)
-  local notes = {}
-  if part.calls then notes[1] = part.calls.n == 1 and "1 call" or part.calls.n .. " calls" end
-  note_kids(notes, part)
-  return with_time(part) .. (#notes > 0 and " (" .. table.concat(notes, ", ") .. ")" or "")
+  local words = {}
+  while part and #words <= NOTES_MAX do
+    words[#words + 1] = with_time(part) .. remarks(part)
+    part = main_kid(part)
+  end
+  return table.concat(words, ", of which ")
 end
 
-local function sentence(root)
+local function sentence(s)
+  local root, least = s.root, s.request.error == "unfinished" and "at least " or ""
   local clauses, kids, rest = {}, by_ns(root.kids), 0
   for i, kid in ipairs(kids) do
     if i <= PARTS_MAX and (i == 1 or kid.ns >= root.ns * SHOWN_LEAST) then
@@ -116,8 +187,8 @@ local function sentence(root)
       rest = rest + kid.ns
     end
   end
-  if rest > 0 then clauses[#clauses + 1] = report.time(rest) .. " other" end
-  return ("%s %s: %s"):format(root.label, report.time(root.ns), table.concat(clauses, ", "))
+  if rest >= root.ns * SHOWN_LEAST or #clauses == 0 then clauses[#clauses + 1] = report.time(rest) .. " other" end
+  return ("%s %s%s: %s"):format(root.label, least, report.time(root.ns), table.concat(clauses, "; "))
 end
 
 -- ---- the tree ----
@@ -126,43 +197,55 @@ local function put_line(root, ns, depth, text)
   print(("  %9s %5.1f%%  %s%s"):format(report.time(ns), root.ns > 0 and 100 * ns / root.ns or 0, ("  "):rep(depth), text))
 end
 
--- Returns the parts to show of a level, and the sum of those that are too small.
-local function shown_kids(root, part)
-  local shown, small, n, sum = {}, 0, 0, 0
-  for _, kid in ipairs(by_ns(part.kids)) do
+-- Returns the parts below, largest first, with `unknown` as the time that they lack. If nothing else is
+-- known, there are none.
+local function whole_kids(part)
+  local kids, sum, rest = {}, 0, nil
+  for _, kid in ipairs(part.kids) do
     sum = sum + kid.ns
-    if kid.ns >= root.ns * SHOWN_LEAST then
+    if kid.label == "unknown" then rest = kid.ns else kids[#kids + 1] = kid end
+  end
+  if #kids == 0 then return {} end
+  rest = (rest or 0) + part.ns - sum
+  if rest > 0 then kids[#kids + 1] = {label = "unknown", ns = rest, kids = {}} end
+  return by_ns(kids)
+end
+
+-- Returns the parts to show of a level, the sum of those that are too small, and their number.
+local function shown_kids(root, part)
+  local shown, small, n = {}, 0, 0
+  for _, kid in ipairs(part == root and by_ns(part.kids) or whole_kids(part)) do
+    if kid.ns >= root.ns * (kid.label == "unknown" and REST_LEAST or SHOWN_LEAST) then
       shown[#shown + 1] = kid
     elseif kid.ns > 0 then
       small, n = small + kid.ns, n + 1
     end
   end
-  return shown, small, n, sum > 0 and part.ns - sum or 0
+  return shown, small, n
 end
 
 local function put_tree(root, part, depth)
-  local shown, small, n, unknown = shown_kids(root, part)
+  local shown, small, n = shown_kids(root, part)
   if part.label == "run queue" and #part.kids == 1 then return end -- its label has the name
-  if depth > 0 and #shown == 0 and unknown == 0 then return end -- "9 smaller parts" alone says nothing
+  if depth > 0 and #shown == 0 then return end -- "9 smaller parts" alone says nothing
   for _, kid in ipairs(shown) do
     local calls = kid.calls and (kid.calls.n == 1 and " (1 call)" or (" (%d calls)"):format(kid.calls.n)) or ""
     local label = kid.label == "run queue" and #kid.kids > 1 and kid.label or label_of(kid)
     put_line(root, kid.ns, depth, label .. calls)
     for i, f in ipairs(functions_of(kid)) do
-      if i <= FUNCTIONS_MAX then put_line(root, f.ns, depth + 1, "in " .. f.label) end
+      if i <= FUNCTIONS_MAX then put_line(root, f.ns, depth + 1, place_of(f)) end
     end
     put_tree(root, kid, depth + 1)
   end
   if small >= root.ns * REST_LEAST then
     put_line(root, small, depth, n == 1 and "1 smaller part" or n .. " smaller parts")
   end
-  if unknown >= root.ns * REST_LEAST then put_line(root, unknown, depth, "unknown") end
 end
 
 -- Returns the line below the sentence: when, and which threads worked on the request.
 local function details(s)
   local r, words, names = s.request, {}, {}
-  words[1] = report.clock(r.b) .. "  " .. parts.place_name(store, r.tid or r.last_tid)
+  words[1] = report.clock(s.begin) .. "  " .. parts.place_name(store, r.tid or r.last_tid)
   for i, of in ipairs(s.threads) do
     names[i] = ("%s%s %s"):format(of.guess and "? " or "", parts.thread_name(store, of.tid), report.time(of.ns))
   end
@@ -176,26 +259,25 @@ end
 
 -- ---- output ----
 
-local function object_of(part)
-  local kids, functions, all, sum = {}, {}, functions_of(part), 0
-  for i, kid in ipairs(by_ns(part.kids)) do kids[i], sum = object_of(kid), sum + kid.ns end
-  if #kids > 0 and sum < part.ns then kids[#kids + 1] = {part = "unknown", ns = part.ns - sum} end
+local function object_of(part, is_root)
+  local kids, functions, all = {}, {}, functions_of(part)
+  for i, kid in ipairs(is_root and by_ns(part.kids) or whole_kids(part)) do kids[i] = object_of(kid) end
   for i = 1, math.min(#all, FUNCTIONS_MAX) do functions[i] = {name = all[i].label, ns = all[i].ns} end
   return {part = label_of(part), ns = part.ns, calls = part.calls and part.calls.n, parts = #kids > 0 and kids or nil,
           functions = #functions > 0 and functions or nil}
 end
 
 local function put_object(s)
-  local object, r = object_of(s.root), s.request
-  object.why, object.request, object.part = sentence(s.root), r.name, nil
-  object.begin, object.status, object.error, object.conn = r.b, r.status, r.error, r.conn
+  local object, r = object_of(s.root, true), s.request
+  object.why, object.request, object.part = sentence(s), r.name, nil
+  object.begin, object.status, object.error, object.conn = s.begin, r.status, r.error, r.conn
   object.tid, object.container = r.last_tid, r.container
   print(chisel.json(object))
 end
 
 local function put_request(s)
   if report.is_json() then return put_object(s) end
-  print(report.paint("bold", sentence(s.root)))
+  print(report.paint("bold", sentence(s)))
   print(report.paint("dim", details(s)))
   put_tree(s.root, s.root, 0)
 end
@@ -211,8 +293,14 @@ end
 
 -- ---- callbacks ----
 
+local function note(is_selected)
+  local request = store:note()
+  if request and request.side == "client" then consider_unread(request, is_selected) end
+  return request
+end
+
 local function on_unmatched()
-  store:note()
+  note(false)
   if n_pending > 0 then explain_due() end
 end
 
@@ -229,7 +317,7 @@ function on_capture_start()
 end
 
 function on_event()
-  local request = store:note()
+  local request = note(true)
   if request and request.side == "server" then consider(request) end
   if n_pending > 0 then explain_due() end
 end

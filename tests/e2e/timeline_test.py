@@ -16,6 +16,7 @@ Wait = collections.namedtuple("Wait", "name tid begin end peer wake_from wake_to
 Slice = collections.namedtuple("Slice", "tid kind state begin ns call object waker behind open cpu")
 
 SLACK_NS = 5_000_000
+RUNS_MAX = 3
 FIELDS = ("thread.tid thread.slice.kind thread.slice.state thread.slice.start thread.slice.ns thread.slice.call "
           "thread.slice.object thread.slice.waker thread.slice.behind thread.slice.open thread.slice.cpu").split()
 
@@ -26,12 +27,36 @@ def slices_of(path, *args):
     return [Slice(*(row.get(f) for f in FIELDS)) for row in map(json.loads, out.splitlines())]
 
 
+def stolen_ns():
+    """Time that the host of a virtual machine took from its CPUs: a slice has it, the kernel's counts do not."""
+    of_cpus = e2e.read_text("/proc/stat").splitlines()[0].split()
+    return int(of_cpus[8]) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+
+
 def end_of(s):
     return s.begin + s.ns
 
 
 def within(s, begin, end):
     return max(0, min(end_of(s), end) - max(s.begin, begin))
+
+
+class Owner(unittest.TestCase):
+    """The owner of a mutex for which a thread waits until a timeout."""
+
+    def test_owner(self):
+        e2e.need_live()
+        folder = e2e.own_dir(type(self))
+        path = os.path.join(folder, "mutex.scap")
+        out = e2e.run(e2e.SAKER, "-q", "-w", path, "--slices", "--", e2e.compile_program("mutex", folder))
+        holder, waiter, third = map(int, out.split())
+        fields = "*%thread.tid %thread.slice.waker %thread.slice.owner %thread.slice.owner.comm"
+        rows = e2e.run(e2e.SAKER, "-r", path, "-p", fields, "evt.type=slice and thread.slice.lock exists "
+                       "and thread.slice.waker=0").splitlines()
+        self.assertIn(f"{waiter} 0 {holder} holder", rows)
+        self.assertIn(f"{third} 0 <NA> <NA>", rows)
+        rows = map(json.loads, e2e.run(e2e.SAKER, "-r", path, "-j", "-c", "locks").splitlines())
+        self.assertEqual([row["owner"] for row in rows if row.get("owner")], ["holder"])
 
 
 class Known(unittest.TestCase):
@@ -43,7 +68,12 @@ class Known(unittest.TestCase):
         folder = e2e.own_dir(cls)
         cls.path = os.path.join(folder, "waits.scap")
         prog = e2e.compile_program("timeline", folder)
-        out = e2e.run(e2e.SAKER, "-q", "-w", cls.path, "--slices", "--", prog)
+        for _ in range(RUNS_MAX): # where records are lost, slices are unknown
+            stolen = stolen_ns()
+            out = e2e.run(e2e.SAKER, "-q", "-w", cls.path, "--slices", "--", prog)
+            cls.stolen_ns = stolen_ns() - stolen
+            if not e2e.run(e2e.SAKER, "-r", cls.path, "evt.type=lost"):
+                break
         rows = [line.split() for line in out.splitlines()]
         cls.waits = {row[0]: Wait(row[0], *map(int, row[1:])) for row in rows}
         cls.slices = slices_of(cls.path)
@@ -102,10 +132,13 @@ class Known(unittest.TestCase):
 
     def check_counts(self, name):
         """Time on the CPU and in the run queue are those that the kernel counts."""
-        wait = self.waits[name]
+        wait, sums = self.waits[name], collections.Counter()
+        for s in self.of(wait):
+            sums[s.kind] += within(s, wait.begin, wait.end)
         for kind, counted in (("running", wait.cpu_ns), ("runnable", wait.delay_ns)):
-            ns = sum(within(s, wait.begin, wait.end) for s in self.of(wait) if s.kind == kind)
-            self.assertLess(abs(ns - counted), SLACK_NS + counted // 20, f"{name} {kind}")
+            # Of what a busy machine lost, nothing is guessed.
+            slack = SLACK_NS + counted // 20 + self.stolen_ns + sums["unknown"]
+            self.assertLess(abs(sums[kind] - counted), slack, f"{name}: {counted} ns {kind}, {sums}")
 
     def test_running(self):
         self.check_counts("running")
@@ -193,7 +226,8 @@ class Known(unittest.TestCase):
     def test_page(self):
         page = self.chisel("timeline", "title=<b>&")
         self.assertIn("<title>&lt;b&gt;&amp;</title>", page)
-        self.assertNotIn("http", page.replace("http-equiv", ""))
+        # It loads nothing. The names in its data are those of this machine's files and programs.
+        self.assertNotRegex(page, r"://|\bsrc=|<link\b|\burl\(|@import")
 
 
 class Live(unittest.TestCase):
@@ -219,6 +253,83 @@ class Live(unittest.TestCase):
         e2e.run(e2e.SAKER, "-q", "-w", path, "--slices", "--all", "--", "sh", "-c", "sleep 0.2")
         found = [s for s in slices_of(path) if s.tid == p.pid]
         self.assertEqual([(s.kind, s.call, s.open) for s in found], [("pipe", "read", True)])
+
+
+class Quota(unittest.TestCase):
+    # Where others leave it less of a CPU than its quota, it is not throttled.
+    SPIN = """import os, sys, time
+with open(sys.argv[1] + "/cgroup.procs", "w") as f:
+    f.write(str(os.getpid()))
+stat, least, until = sys.argv[1] + "/cpu.stat", int(sys.argv[3]), time.monotonic() + 10
+def throttled():
+    return int(dict(map(str.split, open(stat)))[sys.argv[2]])
+while throttled() < least and time.monotonic() < until:
+    for i in range(20000):
+        pass
+"""
+
+    def quota(self):
+        """A cgroup that may use a fifth of a CPU, and which number of its cpu.stat, in which unit of ns, says for how
+        long it was throttled."""
+        name = f"saker-quota-{os.getpid()}"
+        for root in glob.glob("/sys/fs/cgroup/cpu") + glob.glob("/sys/fs/cgroup"):
+            path, v1 = os.path.join(root, name), root.endswith("cpu")
+            try:
+                os.mkdir(path)
+                self.addCleanup(e2e.remove_cgroup, root, name)
+                e2e.write_text(os.path.join(path, "cpu.cfs_quota_us" if v1 else "cpu.max"), "20000" if v1 else "20000 100000")
+            except OSError:
+                continue
+            unit = 1 if v1 else 1000
+            key = "throttled_time" if v1 else "throttled_usec"
+            return path, key, unit
+        e2e.skip_test("no cgroup with a quota can be made here")
+
+    def test_throttled(self):
+        """It is neither runnable nor behind whoever ran meanwhile."""
+        e2e.need_live()
+        (cgroup, key, unit), path = self.quota(), os.path.join(e2e.own_dir(type(self)), "quota.scap")
+        e2e.run(e2e.SAKER, "-q", "-w", path, "--slices", "--", "/usr/bin/python3", "-c", self.SPIN, cgroup, key,
+                str(300_000_000 // unit))
+        counted = unit * int(dict(map(str.split, e2e.read_text(cgroup + "/cpu.stat").splitlines()))[key])
+        self.assertGreater(counted, 100_000_000)
+        found = [s for s in slices_of(path) if s.kind == "throttled"]
+        self.assertGreater(sum(s.ns for s in found), 0.8 * counted)
+        self.assertEqual({s.behind for s in found}, {None})
+
+
+class Freezer(unittest.TestCase):
+    """A thread that its cgroup freezes neither waits for a CPU nor for what it did before; who thaws it is known."""
+
+    SCENE = """dir=$1 file=$2 frozen=$3 thawed=$4
+sh -c 'echo $$ >$0/cgroup.procs; while :; do :; done' $dir & p=$!
+until grep -q . $dir/cgroup.procs; do :; done
+echo $frozen >$dir/$file; sleep 0.3; echo $thawed >$dir/$file
+sleep 0.1; kill -9 $p; wait $p; true"""
+
+    def check(self, root, file, frozen, thawed):
+        name = f"saker-freezer-{os.getpid()}"
+        cgroup = e2e.make_cgroup(self, root, name)
+        if not os.path.exists(os.path.join(cgroup, file)):
+            e2e.skip_test(f"{root} has no {file}")
+        path = os.path.join(e2e.own_dir(type(self)), name + file)
+        e2e.run(e2e.SAKER, "-q", "-w", path, "--slices", "--", "/bin/sh", "-c", self.SCENE, "sh", cgroup, file, frozen, thawed)
+        found = e2e.run(e2e.SAKER, "-r", path, "-p", "%thread.slice.ns %thread.slice.waker.call %thread.slice.waker.file",
+                        "evt.type=slice and thread.slice.kind=frozen").splitlines()
+        longest = max(found, key=lambda line: int(line.split()[0]))
+        self.assertGreater(int(longest.split()[0]), 250_000_000)
+        self.assertEqual(longest.split()[1:], ["write", os.path.join(cgroup, file)])
+
+    def test_v2(self):
+        e2e.need_live()
+        roots = [r for r in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified") if os.path.exists(r + "/cgroup.controllers")]
+        if not roots:
+            e2e.skip_test("no cgroup v2 is mounted")
+        self.check(roots[0], "cgroup.freeze", "1", "0")
+
+    def test_v1(self):
+        e2e.need_live()
+        self.check("/sys/fs/cgroup/freezer", "freezer.state", "FROZEN", "THAWED")
 
 
 class Others(unittest.TestCase):

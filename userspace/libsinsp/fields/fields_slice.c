@@ -4,13 +4,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "errno_signal_names.h"
 #include "field_params.h"
 #include "field_rows.h"
 #include "state/process.h"
 #include "state/thread.h"
 #include "timeline/timeline.h"
 
-enum { OBJECT_MAX = 32 };
+enum { OBJECT_MAX = 48 };
 
 /* Returns a parameter of a slice that has the length @len; NULL: missing, or no slice. */
 static const struct scap_param *param_of(const struct sinsp_evt *evt, unsigned int at, size_t len)
@@ -62,6 +63,34 @@ static int get_call(struct sinsp_eval *e, const struct sinsp_field *f, struct si
 	return field_param_call(v, field_param(e->evt, EVT_SLICE_E, f->row->variant));
 }
 
+static int get_error(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+		     const struct sinsp_value **more)
+{
+	const struct scap_param *p = param_of(e->evt, f->row->variant, sizeof(int64_t));
+	const char *name = p ? sinsp_errno_name(-get_u64(p->p)) : NULL;
+
+	(void)more;
+	return name ? field_str(v, name) : 0;
+}
+
+/* Returns what a descriptor is, before its number. */
+static const char *fd_noun(const struct scap_param *type)
+{
+	switch (type ? type->p[0] : 0) {
+	case SCAP_FD_EVENT:
+		return "eventfd";
+	case SCAP_FD_SIGNALFD:
+		return "signalfd";
+	case SCAP_FD_TIMERFD:
+		return "timerfd";
+	case SCAP_FD_PIDFD:
+		return "pidfd";
+	case SCAP_FD_INOTIFY:
+		return "inotify fd";
+	}
+	return "fd";
+}
+
 /* What the thread waited for: the name of the descriptor, its number, or the address of the lock.
  */
 static int get_object(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
@@ -82,7 +111,8 @@ static int get_object(struct sinsp_eval *e, const struct sinsp_field *f, struct 
 	if (!p)
 		return -ENOMEM;
 	n = lock ? snprintf(p, OBJECT_MAX, "lock 0x%" PRIx64, get_u64(lock->p))
-		 : snprintf(p, OBJECT_MAX, "fd %" PRId64, (int64_t)get_u64(fd->p));
+		 : snprintf(p, OBJECT_MAX, "%s %" PRId64,
+			    fd_noun(param_of(e->evt, SLICE_P_FD_TYPE, 1)), (int64_t)get_u64(fd->p));
 	return field_mem(v, p, (size_t)n);
 }
 
@@ -126,7 +156,7 @@ static int get_proc_time(struct sinsp_eval *e, const struct sinsp_field *f, stru
 /* clang-format off */
 static const char *const kinds[] = {
 	"unknown", "running", "runnable", "file", "network", "lock", "sleep", "poll", "pipe",
-	"page_fault", "child", "other", NULL};
+	"page_fault", "child", "other", "stopped", "throttled", "frozen", NULL};
 
 #define NEEDS .needs = FIELD_NEEDS_SLICES | FIELD_NEEDS_FILES
 #define ROW(name, type, fmt, variant, get, help, ...)                                              \
@@ -137,7 +167,7 @@ static const char *const kinds[] = {
 static const struct sinsp_field_row rows[] = {
 	ROW("thread.slice.kind", STR, DEC, SLICE_P_KIND, get_kind,
 	    "what the thread did: running, runnable (it waited for a CPU), or what it waited for: file, "
-	    "network, lock, sleep, poll, pipe, page_fault, child, other; unknown",
+	    "network, lock, sleep, poll, pipe, page_fault, child, other; stopped, throttled, frozen; unknown",
 	    .values = kinds),
 	ROW("thread.slice.state", STR, DEC, SLICE_P_KIND, get_state,
 	    "running, runnable, blocked or unknown", .values = states),
@@ -148,7 +178,8 @@ static const struct sinsp_field_row rows[] = {
 	    "CPU on which the thread ran, or for which it waited"),
 	ROW("thread.slice.call", STR, DEC, SLICE_P_CALL, get_call, "syscall in which the thread waited"),
 	ROW("thread.slice.fd", INT, DEC, SLICE_P_FD, get_number,
-	    "descriptor that the thread waited for, if it is the first argument of the call"),
+	    "descriptor that the thread waited for: the first argument of the call, or the only one that poll, "
+	    "select or epoll watched"),
 	ROW("thread.slice.file", STR, DEC, SLICE_P_NAME, get_text,
 	    "name of that descriptor: file, connection or pipe"),
 	ROW("thread.slice.lock", UINT, HEX, SLICE_P_LOCK, get_number,
@@ -159,12 +190,31 @@ static const struct sinsp_field_row rows[] = {
 	ROW("thread.slice.waker", INT, DEC, SLICE_P_WAKER, get_number,
 	    "TID of the thread that ended the wait; 0: an interrupt, such as of a timer or a device"),
 	ROW("thread.slice.waker.comm", STR, DEC, SLICE_P_WAKER_COMM, get_text, "name of that thread; interrupt for TID 0"),
+	ROW("thread.slice.waker.call", STR, DEC, SLICE_P_WAKER_CALL, get_call, "syscall in which that thread ended the wait"),
+	ROW("thread.slice.waker.file", STR, DEC, SLICE_P_WAKER_FILE, get_text, "file, connection or pipe of that call's descriptor"),
 	ROW("thread.slice.behind", INT, DEC, SLICE_P_BEHIND, get_number,
 	    "runnable: TID of the thread that ran longest on the CPU meanwhile; 0: the CPU was idle"),
 	ROW("thread.slice.behind.comm", STR, DEC, SLICE_P_BEHIND_COMM, get_text,
 	    "name of that thread; idle for TID 0"),
+	ROW("thread.slice.timed_out", BOOL, DEC, SLICE_P_TIMED_OUT, get_number,
+	    "true if the timeout of poll, select or epoll ended the wait"),
+	ROW("thread.slice.connecting", UINT, DEC, SLICE_P_CONNECTING, get_number,
+	    "1: the thread waited for the end of a connect, also of one that does not block; 2: it watched others, "
+	    "too; 0: it did not"),
+	ROW("thread.slice.child", INT, DEC, SLICE_P_CHILD, get_number,
+	    "sleep: PID of the child for whose end the thread looked just before, a guess; 0: it looked for any"),
+	ROW("thread.slice.child.comm", STR, DEC, SLICE_P_CHILD_COMM, get_text, "name of that child"),
+	ROW("thread.slice.polled", STR, DEC, SLICE_P_POLLED, get_text,
+	    "sleep: the path that a call could not use just before, as it was locked, missing, or there already; "
+	    "a guess"),
+	ROW("thread.slice.polled.call", STR, DEC, SLICE_P_POLLED_CALL, get_text, "the call that failed"),
+	ROW("thread.slice.polled.error", STR, DEC, SLICE_P_POLLED_RES, get_error, "the error of that call"),
 	ROW("thread.slice.open", BOOL, DEC, SLICE_P_OPEN, get_number,
 	    "true if the slice still went on when the capture ended"),
+	ROW("thread.slice.owner", INT, DEC, SLICE_P_OWNER, get_number,
+	    "lock: TID of the thread that held the mutex of glibc when the wait began, a guess: thread.slice.waker, "
+	    "if known, is better"),
+	ROW("thread.slice.owner.comm", STR, DEC, SLICE_P_OWNER_COMM, get_text, "name of that thread"),
 	SUM("thread.time.running", DURATION, SLICE_SUM_RUNNING, get_thread_time,
 	    "time that the thread ran, of its slices so far, in nanoseconds"),
 	SUM("thread.time.runnable", DURATION, SLICE_SUM_RUNNABLE, get_thread_time,

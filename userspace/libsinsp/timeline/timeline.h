@@ -30,8 +30,23 @@ enum slice_param {
 	SLICE_P_BEHIND,
 	SLICE_P_BEHIND_COMM,
 	SLICE_P_OPEN,
+	SLICE_P_OWNER,
+	SLICE_P_OWNER_COMM,
+	SLICE_P_FD_TYPE,
+	SLICE_P_TIMED_OUT,
+	SLICE_P_CONNECTING,
+	SLICE_P_CHILD,
+	SLICE_P_CHILD_COMM,
+	SLICE_P_POLLED,
+	SLICE_P_POLLED_CALL,
+	SLICE_P_POLLED_RES,
+	SLICE_P_WAKER_CALL,
+	SLICE_P_WAKER_FILE,
 	SLICE_P_MAX
 };
+
+/* Whether a thread waits for the end of a connect. LIKELY: it watches others, too. */
+enum slice_connecting { SLICE_CONNECTS_NOT, SLICE_CONNECTS, SLICE_CONNECTS_LIKELY };
 
 /* Returns the sum that slices of @kind are part of. */
 enum slice_sum sinsp_slice_sum(unsigned int kind);
@@ -47,6 +62,10 @@ void sinsp_timeline_event(struct sinsp *s, const struct sinsp_evt *evt);
 /* The source has ended: ends the slices of at least one more thread. Returns 0 if there was none
  * left. */
 int sinsp_timeline_end(struct sinsp *s);
+
+/* Adds the exit event types of the calls that slices are made from, besides those that change the
+ * state: bits by EVT_INDEX. */
+void sinsp_slice_types(uint64_t *types);
 
 /* More threads have no slices. */
 #define SINSP_TIMELINE_THREADS (256u << 10)

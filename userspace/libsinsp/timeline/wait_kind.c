@@ -12,7 +12,7 @@
 #include "state.h"
 #include "state/fd.h"
 
-enum { NR_MAX = 1024, HAS_FD = 1, HAS_LOCK = 2, KNOWN = 4 };
+enum { NR_MAX = 1024, HAS_FD = 1, HAS_LOCK = 2, KNOWN = 4, WATCHES = 8, CONNECTS = 16 };
 
 static const struct {
 	const char *name;
@@ -34,16 +34,16 @@ static const struct {
 	{"io_uring_enter", SLICE_POLL, HAS_FD},
 	{"io_getevents", SLICE_POLL, 0},
 	{"io_pgetevents", SLICE_POLL, 0},
-	{"epoll_wait", SLICE_POLL, HAS_FD},
-	{"epoll_pwait", SLICE_POLL, HAS_FD},
-	{"epoll_pwait2", SLICE_POLL, HAS_FD},
-	{"poll", SLICE_POLL, 0},
-	{"ppoll", SLICE_POLL, 0},
-	{"ppoll_time64", SLICE_POLL, 0},
-	{"select", SLICE_POLL, 0},
-	{"_newselect", SLICE_POLL, 0},
-	{"pselect6", SLICE_POLL, 0},
-	{"pselect6_time64", SLICE_POLL, 0},
+	{"epoll_wait", SLICE_POLL, HAS_FD | WATCHES},
+	{"epoll_pwait", SLICE_POLL, HAS_FD | WATCHES},
+	{"epoll_pwait2", SLICE_POLL, HAS_FD | WATCHES},
+	{"poll", SLICE_POLL, WATCHES},
+	{"ppoll", SLICE_POLL, WATCHES},
+	{"ppoll_time64", SLICE_POLL, WATCHES},
+	{"select", SLICE_POLL, WATCHES},
+	{"_newselect", SLICE_POLL, WATCHES},
+	{"pselect6", SLICE_POLL, WATCHES},
+	{"pselect6_time64", SLICE_POLL, WATCHES},
 	{"wait4", SLICE_CHILD, 0},
 	{"waitpid", SLICE_CHILD, 0},
 	{"waitid", SLICE_CHILD, 0},
@@ -52,7 +52,7 @@ static const struct {
 	{"clone3", SLICE_CHILD, 0},
 	{"accept", SLICE_NETWORK, HAS_FD},
 	{"accept4", SLICE_NETWORK, HAS_FD},
-	{"connect", SLICE_NETWORK, HAS_FD},
+	{"connect", SLICE_NETWORK, HAS_FD | CONNECTS},
 	{"sendto", SLICE_NETWORK, HAS_FD},
 	{"sendmsg", SLICE_NETWORK, HAS_FD},
 	{"sendmmsg", SLICE_NETWORK, HAS_FD},
@@ -128,7 +128,17 @@ int slice_call_has_lock(uint32_t call)
 	return call != SLICE_NO_CALL && kind_of_call(call).has & HAS_LOCK;
 }
 
-static enum slice_kind kind_of_fd(const struct sinsp_fd *fd)
+int slice_call_watches(uint32_t call)
+{
+	return call != SLICE_NO_CALL && kind_of_call(call).has & WATCHES;
+}
+
+int slice_call_connects(uint32_t call)
+{
+	return call != SLICE_NO_CALL && kind_of_call(call).has & CONNECTS;
+}
+
+enum slice_kind slice_kind_of_fd(const struct sinsp_fd *fd)
 {
 	switch (fd->type) {
 	case SCAP_FD_FILE:
@@ -148,26 +158,41 @@ static enum slice_kind kind_of_fd(const struct sinsp_fd *fd)
 	case SCAP_FD_EVENT:
 	case SCAP_FD_SIGNALFD:
 	case SCAP_FD_INOTIFY:
-	case SCAP_FD_TIMERFD:
 	case SCAP_FD_EVENTPOLL:
 	case SCAP_FD_USERFAULTFD:
 		return SLICE_POLL;
+	case SCAP_FD_TIMERFD:
+		return SLICE_SLEEP;
+	case SCAP_FD_PIDFD:
+		return SLICE_CHILD;
 	}
 	return SLICE_OTHER;
 }
 
-enum { STATE_DISK_SLEEP = 2 };
+enum {
+	STATE_DISK_SLEEP = 2,
+	STATE_STOPPED = 4,
+	STATE_TRACED = 8,
+	STATE_THROTTLED = 64,
+	STATE_FROZEN = 128
+};
 
 enum slice_kind slice_kind_of(uint32_t call, const struct sinsp_fd *fd, unsigned int state)
 {
 	struct call_kind k;
 
+	if (state & (STATE_STOPPED | STATE_TRACED))
+		return SLICE_STOPPED;
+	if (state & STATE_THROTTLED)
+		return SLICE_THROTTLED;
+	if (state & STATE_FROZEN)
+		return SLICE_FROZEN;
 	/* Outside of calls a thread sleeps uninterruptibly only in a page fault. */
 	if (call == SLICE_NO_CALL)
 		return state == STATE_DISK_SLEEP ? SLICE_PAGE_FAULT : SLICE_OTHER;
 	k = kind_of_call(call);
 	if (fd && k.kind == SLICE_OTHER)
-		return kind_of_fd(fd);
+		return slice_kind_of_fd(fd);
 	/* These calls themselves sleep interruptibly. */
 	if (state == STATE_DISK_SLEEP &&
 	    (k.kind == SLICE_LOCK || k.kind == SLICE_SLEEP || k.kind == SLICE_POLL))

@@ -7,7 +7,7 @@
 
 struct sinsp_fd;
 
-/* Values of slice_kinds in flags.def. Blocked: from SLICE_FILE to SLICE_OTHER. */
+/* Values of slice_kinds in flags.def. Blocked: from SLICE_FILE on. */
 enum slice_kind {
 	SLICE_UNKNOWN,
 	SLICE_RUNNING,
@@ -21,6 +21,9 @@ enum slice_kind {
 	SLICE_PAGE_FAULT,
 	SLICE_CHILD,
 	SLICE_OTHER,
+	SLICE_STOPPED,
+	SLICE_THROTTLED,
+	SLICE_FROZEN,
 	SLICE_KINDS
 };
 
@@ -31,7 +34,12 @@ enum slice_kind {
 int slice_call_has_fd(uint32_t call);
 /* Returns whether the first argument of @call is the address of a lock. */
 int slice_call_has_lock(uint32_t call);
+/* Returns whether @call waits for any of several descriptors. */
+int slice_call_watches(uint32_t call);
+int slice_call_connects(uint32_t call);
 
+/* Returns the kind of a wait for @fd. */
+enum slice_kind slice_kind_of_fd(const struct sinsp_fd *fd);
 /* Returns the kind of a wait in @call on @fd (NULL: none, or unknown). @state: task_states. */
 enum slice_kind slice_kind_of(uint32_t call, const struct sinsp_fd *fd, unsigned int state);
 
