@@ -6,6 +6,7 @@ category = "Net"
 local report = require "report"
 local bounded = require "bounded"
 local dns = require "dns"
+local messages_of = require "messages"
 
 local SNAPLEN = 2000 -- bytes of a message that are parsed: more than UDP carries in practice
 local PENDING_MAX = 10000 -- pending questions, at most
@@ -31,13 +32,14 @@ local fields, put, finish = {}, nil, nil
 local pending, oldest, newest = {}, 1, 0 -- pending questions by key, and their numbers in `queue`
 local queue = {}
 local streams = bounded(1000) -- one direction of a TCP connection: {data, skip}, of an incomplete message
-local bursts = bounded(1000) -- by file: sendmmsg, of which only the first message is captured: {time, server, left}
+local bursts = bounded(1000) -- by file: sendmmsg with messages that were not captured: {time, server, left}
 
 function on_init()
   fields = report.fields {
     time = "evt.rawtime", pid = "proc.pid", name = "proc.name", fd = "fd.num", proto = "fd.l4proto",
     file = "fd.name", ip = "fd.sip", port = "fd.sport", data = "evt.rawarg.data", len = "evt.buflen",
     writes = "evt.is_io_write", type = "evt.type", messages = "evt.rawres", latency = "evt.latency",
+    entries = "evt.rawarg.messages",
   }
   sysdig.set_snaplen(SNAPLEN)
   chisel.set_filter(("evt.is_io=true and evt.dir=< and evt.rawres>0 and fd.l4proto in (udp, tcp) and " ..
@@ -168,24 +170,31 @@ local function on_stream(data, n)
   streams:put(key, s)
 end
 
+-- Parses the datagrams of sendmmsg or recvmmsg.
+local function on_messages(data, writes)
+  local field = evt.field
+  local list = messages_of(data, field(fields.entries))
+  local left = field(fields.messages) - #list
+  for _, message in ipairs(list) do
+    local is_whole = #message.data < SNAPLEN
+    if message.size then is_whole = #message.data == message.size end
+    on_message(message.data, is_whole)
+  end
+  if not writes or left < 1 then return end
+  local q = new_question()
+  bursts:put(q.pid .. " " .. field(fields.fd),
+             {time = q.time - (field(fields.latency) or 0), server = q.server, left = left})
+end
+
 function on_event()
   local field = evt.field
   local data, n = field(fields.data), field(fields.len)
   if not data or not n then return true end
+  local kind = field(fields.type)
   if field(fields.proto) == "tcp" then
     on_stream(data, n)
-    return true
-  end
-  local kind = field(fields.type)
-  if kind == "sendmmsg" or kind == "recvmmsg" then
-    local messages = field(fields.messages)
-    if kind == "sendmmsg" and messages > 1 then
-      local q = new_question()
-      bursts:put(q.pid .. " " .. field(fields.fd),
-                 {time = q.time - (field(fields.latency) or 0), server = q.server, left = messages - 1})
-    end
-    n = math.min(n, SNAPLEN) -- n is the length of all messages
-    on_message(data, #data < SNAPLEN)
+  elseif kind == "sendmmsg" or kind == "recvmmsg" then
+    on_messages(data, kind == "sendmmsg")
   else
     on_message(data, #data == n)
   end

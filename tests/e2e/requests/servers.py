@@ -210,8 +210,13 @@ def redis(root):
                 "--dir", "/tmp"):
         chroot(root, "/usr/bin/redis-benchmark", "-p", str(port), "-n", "400", "-c", "5", "-P", "4", "-q",
                "-t", "ping_mbulk,set,get,incr,lpush,lrange_100,mset")
-        text = chroot(root, "/usr/bin/redis-cli", "-p", str(port), "info", "commandstats")
-    print(json.dumps({name.upper(): int(n) for name, n in re.findall(r"cmdstat_(\w+)\S*?:calls=(\d+)", text)}))
+        to = ["/usr/bin/redis-cli", "-p", str(port)]
+        chroot(root, *to, "-r", "20", "lpush", "key:__rand_int__", "no list")
+        chroot(root, *to, "-r", "10", "incr", "mylist")
+        chroot(root, *to, "-r", "5", "get")
+        text = chroot(root, *to, "info", "commandstats", "errorstats")
+    print(json.dumps({"calls": {name.upper(): int(n) for name, n in re.findall(r"cmdstat_(\w+)\S*?:calls=(\d+)", text)},
+                      "errors": {name: int(n) for name, n in re.findall(r"errorstat_(\w+):count=(\d+)", text)}}))
 
 
 def pgsql(root):
@@ -449,5 +454,96 @@ def nats(root):
     print(json.dumps({"in": counted["in_msgs"], "out": counted["out_msgs"]}))
 
 
-{"http2": http2, "grpc": grpc, "memcached": memcached, "redis": redis, "pgsql": pgsql, "mysql": mysql, "dns": dns,
- "fastcgi": fastcgi, "nats": nats}[sys.argv[1]](sys.argv[2])
+# Argument: the port. Counts its calls by the names of methods, and their results.
+AMQP = """
+import collections, json, pika, sys
+n, results = collections.Counter(), collections.Counter()
+connection = pika.BlockingConnection(pika.ConnectionParameters("127.0.0.1", int(sys.argv[1]), heartbeat=0))
+def channel(count="channel.open"):
+    n[count] += 1
+    return connection.channel()
+def declare(on, queue, **named):
+    n["queue.declare"] += 1
+    on.queue_declare(queue, **named)
+def publish(on, exchange, key, size, **named):
+    n["basic.publish"] += 1
+    on.basic_publish(exchange, key, b"x" * size, **named)
+plain, sure = channel(), channel()
+sure.confirm_delivery()
+for queue in "work", "sure":
+    declare(plain, queue)
+# The confirmation shows that the broker has read both: neither it nor the client reads more at once than is captured.
+for i in range(50):
+    publish(plain, "", "work", i * 30)
+    publish(sure, "", "sure", i * 300)
+for _ in range(5):
+    try:
+        publish(sure, "", "nowhere", 10, mandatory=True)
+    except pika.exceptions.UnroutableError:
+        n["basic.return"] += 1
+for i in range(55):
+    n["basic.get"] += 1
+    method, _, body = sure.basic_get("sure")
+    results["got" if method else "empty"] += 1
+    if method:
+        n["basic.ack"] += 1
+        sure.basic_ack(method.delivery_tag)
+plain.basic_qos(prefetch_count=1)
+for method, _, body in plain.consume("work", inactivity_timeout=20):
+    n["basic.deliver"] += 1
+    n["basic.ack"] += 1
+    plain.basic_ack(method.delivery_tag)
+    if n["basic.deliver"] == 50:
+        break
+plain.cancel()
+for i in range(10):
+    on = channel()
+    try:
+        if i % 2:
+            declare(on, "absent", passive=True)
+        else:
+            on.confirm_delivery()
+            publish(on, "absent", "key", 10)
+    except pika.exceptions.ChannelClosedByBroker as error:
+        results[error.reply_code] += 1
+connection.close()
+print(json.dumps({"methods": n, "results": results}))
+"""
+
+
+@contextlib.contextmanager
+def rabbitmq(root, port):
+    """The broker with Erlang's port mapper, which would stay otherwise: both at the address of loopback only."""
+    with open(os.path.join(root, "etc/hosts"), "w", encoding="utf-8") as f:
+        f.write("127.0.0.1 localhost\n")
+    mapper = free_port()
+    home = glob.glob(f"{root}/usr/lib/rabbitmq/lib/rabbitmq_server-*")[0].removeprefix(root)
+    bin_ = os.path.dirname(glob.glob(f"{root}/usr/lib/erlang/erts-*/bin/erlexec")[0].removeprefix(root))
+    with folder(root) as data, server(root, mapper, f"{bin_}/epmd", "-port", str(mapper), "-address", "127.0.0.1"):
+        with open(f"{root}{data}/rabbitmq.conf", "w", encoding="utf-8") as f: # the root has no /proc
+            f.write("vm_memory_calculation_strategy = allocated\nvm_memory_high_watermark.absolute = 256MB\n")
+        env = {"ROOTDIR": "/usr/lib/erlang", "BINDIR": bin_, "EMU": "beam", "PROGNAME": "erl", "HOME": data,
+               "PATH": "/usr/bin:/bin", "ERL_LIBS": f"{home}/plugins", "ERL_EPMD_PORT": str(mapper),
+               "ERL_EPMD_ADDRESS": "127.0.0.1", "RABBITMQ_HOME": home, "RABBITMQ_NODENAME": "rabbit@localhost",
+               "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1", "RABBITMQ_NODE_PORT": str(port),
+               "RABBITMQ_DIST_PORT": str(free_port()), "RABBITMQ_MNESIA_BASE": data, "RABBITMQ_LOG_BASE": data,
+               "RABBITMQ_ENABLED_PLUGINS_FILE": f"{data}/plugins", "RABBITMQ_CONFIG_FILE": f"{data}/rabbitmq"}
+        with server(root, port, "/usr/bin/env", "-i", *(f"{name}={value}" for name, value in env.items()),
+                    f"{bin_}/erlexec", "-noinput", "-s", "rabbit", "boot", "-boot", "start_sasl", "+W", "w",
+                    "-kernel", "inet_dist_use_interface", "{127,0,0,1}", "-syslog", "logger", "[]",
+                    "-syslog", "syslog_error_logger", "false"):
+            yield
+
+
+def amqp(root):
+    """What the client did, and its results."""
+    port = free_port()
+    add_user(root)
+    add_random(root)
+    with rabbitmq(root, port):
+        print(chroot(root, "/usr/bin/python3", "-c", AMQP, str(port)), end="")
+
+
+if __name__ == "__main__":
+    {"http2": http2, "grpc": grpc, "memcached": memcached, "redis": redis, "pgsql": pgsql, "mysql": mysql, "dns": dns,
+     "fastcgi": fastcgi, "nats": nats, "amqp": amqp}[sys.argv[1]](sys.argv[2])

@@ -70,6 +70,68 @@ static int get_query(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 	return get_cluster(e, f, v, request_query);
 }
 
+struct piece {
+	const char *p;
+	size_t len; /* 0: the event has none */
+};
+
+static struct piece piece_of(const struct sinsp_evt *evt, unsigned int param)
+{
+	const struct scap_param *p = field_param(evt, EVT_REQUEST_E, param);
+	const char *text = p ? (const char *)p->p : "";
+
+	return (struct piece){text, p ? strnlen(text, p->len) : 0};
+}
+
+static size_t put_word(char *out, size_t n, struct piece word)
+{
+	if (n && word.len)
+		out[n++] = ' ';
+	memcpy(out + n, word.p, word.len);
+	return n + word.len;
+}
+
+/* Puts the route; of a request without one, the statement with its literals replaced. */
+static size_t put_route(char *out, size_t n, const struct sinsp_evt *evt)
+{
+	const struct piece resource = piece_of(evt, REQUEST_P_RESOURCE);
+	const struct piece statement = piece_of(evt, REQUEST_P_STATEMENT);
+
+	if (is_grpc(evt))
+		return put_word(out, n, resource);
+	if (!resource.len && !statement.len)
+		return n;
+	if (n)
+		out[n++] = ' ';
+	return n + (resource.len ? request_route(out + n, resource.p, resource.len)
+				 : request_query(out + n, statement.p, statement.len));
+}
+
+/* A statement begins with its method. */
+static int get_operation(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+			 const struct sinsp_value **more)
+{
+	const struct piece proto = piece_of(e->evt, REQUEST_P_PROTO);
+	const struct piece method = piece_of(e->evt, REQUEST_P_METHOD);
+	const size_t resource = piece_of(e->evt, REQUEST_P_RESOURCE).len;
+	const size_t statement = piece_of(e->evt, REQUEST_P_STATEMENT).len;
+	const int is_http = proto.len == strlen("http") && !memcmp(proto.p, "http", proto.len);
+	char *out;
+	size_t n = 0;
+
+	(void)f, (void)more;
+	if (!proto.len)
+		return 0;
+	out = sinsp_eval_alloc(e, proto.len + method.len + resource + statement + 3);
+	if (!out)
+		return -ENOMEM;
+	if (!is_http || !method.len)
+		n = put_word(out, n, proto);
+	if (resource || !statement)
+		n = put_word(out, n, method);
+	return field_mem(v, out, put_route(out, n, e->evt));
+}
+
 static int get_failed(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
@@ -89,7 +151,7 @@ static const struct sinsp_field_row rows[] = {
 	ROW("request.proto", STR, REQUEST_P_PROTO, get_text,
 	    "protocol: http, redis, ...; tls and generic for streams that are not parsed"),
 	ROW("request.kind", STR, REQUEST_P_KIND, get_name,
-	    "request; oneway for a message that has no response"),
+	    "request; oneway for a message that has no response; connect for a connect that failed"),
 	ROW("request.side", STR, REQUEST_P_SIDE, get_name,
 	    "what the process is for this request: client or server"),
 	ROW("request.method", STR, REQUEST_P_METHOD, get_text,
@@ -99,6 +161,9 @@ static const struct sinsp_field_row rows[] = {
 	ROW("request.route", STR, REQUEST_P_RESOURCE, get_route,
 	    "request.resource without its query, and with * for each part that looks like an "
 	    "identifier: /a/123/b is /a/*/b"),
+	ROW("request.operation", STR, 0, get_operation,
+	    "what was asked, without identifiers and literals: protocol, method and request.route, or "
+	    "request.query; of HTTP without the protocol"),
 	ROW("request.statement", STR, REQUEST_P_STATEMENT, get_text,
 	    "whole statement or command, up to 4096 bytes"),
 	ROW("request.query", STR, REQUEST_P_STATEMENT, get_query,
@@ -136,6 +201,12 @@ static const struct sinsp_field_row rows[] = {
 	ROW("request.span_id", STR, REQUEST_P_SPAN_ID, get_text, "span in that trace"),
 	ROW("request.stream", UINT, REQUEST_P_STREAM, get_number,
 	    "stream or correlation number, of protocols that have one"),
+	ROW("request.id", UINT, REQUEST_P_ID, get_number, "number of the request by its begin, from 1 on"),
+	ROW("request.parent", UINT, REQUEST_P_PARENT, get_number,
+	    "request.id of what it is part of: of a client, what its thread served; of a server, the "
+	    "request of the client at the other end, if that is on this machine"),
+	ROW("request.root", UINT, REQUEST_P_ROOT, get_number,
+	    "request.id of the outermost one; its own without a parent"),
 	ROW("request.truncated", BOOL, REQUEST_P_TRUNCATED, get_number,
 	    "true if bytes were not captured that values would need: see --snaplen"),
 };

@@ -45,6 +45,42 @@ void conn_remove_key(struct sinsp_conn *c)
 	c->key.family = 0;
 }
 
+static struct sinsp_conn **tls_bucket_of(struct sinsp_requests *rs, const struct tls_key *key)
+{
+	return &rs->by_tls[sinsp_hash_bytes(rs->seed, (const char *)key, sizeof(*key)) &
+			   (TLS_BUCKETS - 1)];
+}
+
+struct sinsp_conn *conn_find_tls(struct sinsp_requests *rs, const struct tls_key *key)
+{
+	struct sinsp_conn *c = *tls_bucket_of(rs, key);
+
+	while (c && (c->tls.ssl != key->ssl || c->tls.pid != key->pid))
+		c = c->next_by_tls;
+	return c;
+}
+
+void conn_add_tls(struct sinsp_conn *c, const struct tls_key *key)
+{
+	struct sinsp_conn **at = tls_bucket_of(c->rs, key);
+
+	c->tls = *key;
+	c->next_by_tls = *at;
+	*at = c;
+}
+
+void conn_remove_tls(struct sinsp_conn *c)
+{
+	struct sinsp_conn **at = tls_bucket_of(c->rs, &c->tls);
+
+	if (!c->tls.ssl)
+		return;
+	while (*at != c)
+		at = &(*at)->next_by_tls;
+	*at = c->next_by_tls;
+	c->tls.ssl = 0;
+}
+
 /* ---- order of use ---- */
 
 void conn_unlink(struct sinsp_conn *c)

@@ -75,14 +75,23 @@ static int ends_here(const struct request *r, const char *why)
 	return r->end == REQ_END_OPEN || (r->end == REQ_END_CLOSE && !strcmp(why, "closed"));
 }
 
+/* Returns the error of a request without a whole response. Where the responses can no longer be
+ * followed, those without one may have been answered. */
+static const char *error_of_end(const struct sinsp_conn *c, const struct request *r,
+				const char *why)
+{
+	if (strcmp(why, "closed") || r->first_ns)
+		return why;
+	return c->rest ? "lost" : "unanswered";
+}
+
 void conn_end_requests(struct sinsp_conn *c, const char *why)
 {
 	while (c->first) {
 		struct request *r = c->first;
 
 		if (!ends_here(r, why) && !*req_text(r, REQ_ERROR))
-			req_set_string(r, REQ_ERROR,
-				       !strcmp(why, "closed") && !r->first_ns ? "unanswered" : why);
+			req_set_string(r, REQ_ERROR, error_of_end(c, r, why));
 		req_emit(c, r);
 	}
 }
@@ -215,6 +224,7 @@ void conn_free(struct sinsp_conn *c, const char *why)
 	leave_files(c);
 	note_peer(c);
 	conn_remove_key(c);
+	conn_remove_tls(c);
 	conn_unlink(c);
 	if (c->path)
 		sinsp_str_put(&rs->s->threads.strings, c->path);

@@ -3,7 +3,7 @@
  * Datagram sockets. One socket may talk with many peers; each (socket, peer) is a connection, found
  * by its ends. It lasts while a request is open, and a little longer for the other end, whose own
  * call may be seen later. Of the messages of sendmmsg and recvmmsg an event has the bytes of the
- * first, and the number and the size of all.
+ * first ones, and the number and the size of all.
  */
 #include "datagram.h"
 
@@ -23,20 +23,6 @@ int datagram_is(const struct sinsp_fd *fd)
 
 /* ---- the peer ---- */
 
-static int is_mmsg(const struct sinsp_evt *evt)
-{
-	return evt->info->id == EVT_SENDMMSG_X || evt->info->id == EVT_RECVMMSG_X;
-}
-
-/* Returns the ends of the first message that sendmmsg or recvmmsg has an address of. */
-static const struct scap_param *mmsg_tuple(const struct sinsp_evt *evt)
-{
-	for (unsigned int i = 0; is_mmsg(evt) && i < evt->params.n; i++)
-		if (!strcmp(evt->info->params[i].name, "tuple"))
-			return evt->params.v[i].len ? &evt->params.v[i] : NULL;
-	return NULL;
-}
-
 /* The tuple of a message runs from its sender to its receiver. */
 static void key_of_tuple(struct conn_key *key, const struct sinsp_tuple *t, unsigned int type,
 			 int out)
@@ -52,22 +38,21 @@ static void key_of_tuple(struct conn_key *key, const struct sinsp_tuple *t, unsi
 	memcpy(key->remote, out ? t->dip : t->sip, len);
 }
 
-/* Sets the ends of the call. The descriptor has those of its last datagram, but for sendmmsg and
- * recvmmsg. */
-static void make_key(struct conn_key *key, const struct sinsp_evt *evt, const struct sinsp_fd *fd,
-		     int out)
+/* Sets the ends of a message. Without a tuple of its own it has those of the descriptor, which are
+ * those of its last datagram, but for sendmmsg and recvmmsg. */
+static void make_key(struct conn_key *key, const struct scap_param *tuple,
+		     const struct sinsp_fd *fd, int out)
 {
-	const struct scap_param *v = mmsg_tuple(evt);
 	struct sinsp_tuple t;
 	unsigned int type;
 
-	if (v && socket_read_tuple(v, &t, &type) && (out ? t.dport : t.sport))
+	if (tuple->len && socket_read_tuple(tuple, &t, &type) && (out ? t.dport : t.sport))
 		key_of_tuple(key, &t, type, out);
 	else
 		conn_make_key(key, fd);
 }
 
-struct sinsp_conn *datagram_conn(struct sinsp_requests *rs, const struct sinsp_evt *evt,
+struct sinsp_conn *datagram_conn(struct sinsp_requests *rs, const struct scap_param *tuple,
 				 const struct sinsp_fd *fd, int out)
 {
 	struct sinsp_open_file *file = sinsp_fd_file(fd);
@@ -76,7 +61,7 @@ struct sinsp_conn *datagram_conn(struct sinsp_requests *rs, const struct sinsp_e
 
 	if (!file || (file->conn && !file->conn->is_udp))
 		return NULL;
-	make_key(&key, evt, fd, out);
+	make_key(&key, tuple, fd, out);
 	if (!key.family || !key.is_udp)
 		return NULL;
 	c = conn_find(rs, &key);
@@ -108,22 +93,21 @@ static void unseen(struct sinsp_conn *c, enum req_from from, uint32_t n, uint64_
 		c->proto->unseen(c, from, n, bytes);
 }
 
-/* Passes on what is known of the messages behind the first. Those of a socket that is not connected
- * may have other peers. */
-static void feed_others(struct sinsp_conn *c, const struct sinsp_evt *evt, int out, uint32_t n,
-			uint64_t bytes)
+/* Passes on what is known of the messages that were not captured. Those of a socket that is not
+ * connected may have other peers. */
+static void feed_others(struct sinsp_conn *c, int out, const struct conn_bytes *bytes)
 {
 	const enum req_from from = !out == !c->client ? REQ_CLIENT : REQ_SERVER;
 
-	if (!mmsg_tuple(evt)) {
-		unseen(c, from, n, bytes);
+	if (!bytes->tuple->len) {
+		unseen(c, from, bytes->n_others, bytes->others);
 		return;
 	}
 	if (out || from != REQ_SERVER)
 		return;
 	for (c = c->files->conn; c; c = c->next_peer)
 		if (c->client)
-			unseen(c, REQ_SERVER, n, 0);
+			unseen(c, REQ_SERVER, bytes->n_others, 0);
 }
 
 /* Ends requests whose response did not come in time. */
@@ -156,18 +140,12 @@ static void retire(struct sinsp_conn *c)
 	c->kept = place;
 }
 
-void datagram_feed(struct sinsp_conn *c, const struct sinsp_evt *evt, int out, const uint8_t *p,
-		   size_t captured, uint64_t total)
+void datagram_feed(struct sinsp_conn *c, int out, const struct conn_bytes *bytes)
 {
-	int64_t n = 1;
-
 	expire(c);
-	if (is_mmsg(evt) && !sinsp_evt_result(evt, &n))
-		n = 1;
-	conn_feed(c, out, p, captured, n > 1 ? captured : total);
-	if (n > 1)
-		feed_others(c, evt, out, n < UINT32_MAX ? (uint32_t)n - 1 : UINT32_MAX,
-			    total - captured);
+	conn_feed(c, out, bytes->p, bytes->captured, bytes->total);
+	if (bytes->n_others)
+		feed_others(c, out, bytes);
 	if (!c->first)
 		retire(c);
 }

@@ -212,7 +212,7 @@ static void a_question_may_be_cut(void **state)
 		got, "dns AAAA www.Test 3 28/28 NXDOMAIN\ndns A www.Test - 28/0 unanswered\n");
 }
 
-/* ---- messages of sendmmsg and recvmmsg, of which the first is captured ---- */
+/* ---- messages of sendmmsg and recvmmsg ---- */
 
 static void connect_client(struct talk *t)
 {
@@ -292,6 +292,81 @@ static void server_receives_several_at_once(void **state)
 	finish(&t, "dns A www.Test 0 26/26\n");
 }
 
+/* Appends the entry of a message. Returns the new size. */
+static size_t add_entry(char *to, size_t at, size_t size, const uint8_t *ends, const char *p,
+			size_t n)
+{
+	const uint16_t ends_sz = ends ? 13 : 0, data_sz = (uint16_t)n;
+	const uint32_t sz = (uint32_t)size;
+
+	memcpy(to + at, &sz, 4);
+	memcpy(to + at + 4, &ends_sz, 2);
+	memcpy(to + at + 6, &data_sz, 2);
+	at += 8;
+	if (ends)
+		memcpy(to + at, ends, ends_sz);
+	memcpy(to + at + ends_sz, p, n);
+	return at + ends_sz + n;
+}
+
+/* The second question is cut in the second round, and of three messages in the third round. */
+static void both_questions_are_captured(void **state)
+{
+	static const char a[] = QUERY("\1", WWW A), aaaa[] = QUERY("\2", WWW AAAA),
+			  to_a[] = NO_ANSWER("\1", "\x81\x80", WWW A);
+	static const char *const want[] = {
+		"dns A www.Test 0 26/26\ndns AAAA www.Test - 26/0 unanswered\n",
+		"dns A www.Test 0 26/26 cut\n",
+		("dns A www.Test 0 26/26\ndns AAAA www.Test - 26/0 unanswered\n"
+		 "dns - - - 26/0 unanswered cut\n"),
+	};
+	const size_t n = sizeof(a) - 1;
+	char entries[100];
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		struct talk t = {.f = scap_fake_new(), .o = {.port = 53, .client = 1, .udp = 1}};
+		const int64_t n_messages = i == 2 ? 3 : 2;
+		size_t sz = add_entry(entries, 0, n, NULL, "", 0);
+
+		sz = add_entry(entries, sz, n, NULL, aaaa, i == 1 ? 10 : n);
+		connect_client(&t);
+		CALL(&t, EVT_SENDMMSG_X, 7, I(n_messages), I(TALK_FD), I(n_messages * n), a, n, "",
+		     (size_t)0, I(0), entries, sz);
+		receive(&t, to_a, sizeof(to_a) - 1);
+		finish(&t, want[i]);
+	}
+}
+
+/* Each message has the peer of its own address. */
+static void server_moves_messages_of_two_peers(void **state)
+{
+	static const char a[] = QUERY("\1", WWW A), aaaa[] = QUERY("\1", WWW AAAA),
+			  to_a[] = NO_ANSWER("\1", "\x81\x80", WWW A),
+			  to_aaaa[] = NO_ANSWER("\1", "\x81\x83", WWW AAAA);
+	struct talk t = {.f = scap_fake_new(), .o = {.port = 53, .udp = 1}};
+	const size_t n = sizeof(a) - 1;
+	uint8_t ends[13], back[13], other[13], other_back[13];
+	char entries[100];
+	size_t sz;
+
+	(void)state;
+	talk_open(&t);
+	talk_ends(ends, &t, 'c', 0);
+	talk_ends(back, &t, 's', 0);
+	talk_ends(other, &t, 'c', 1);
+	talk_ends(other_back, &t, 's', 1);
+	sz = add_entry(entries, 0, n, NULL, "", 0);
+	sz = add_entry(entries, sz, n, other, aaaa, n);
+	CALL(&t, EVT_RECVMMSG_X, 8, I(2), I(TALK_FD), I(2 * n), a, n, ends, sizeof(ends), "",
+	     (size_t)0, I(0), entries, sz);
+	sz = add_entry(entries, 0, n, NULL, "", 0);
+	sz = add_entry(entries, sz, n, back, to_a, n);
+	CALL(&t, EVT_SENDMMSG_X, 7, I(2), I(TALK_FD), I(2 * n), to_aaaa, n, other_back,
+	     sizeof(other_back), I(0), entries, sz);
+	finish(&t, "dns AAAA www.Test 3 26/26 NXDOMAIN\ndns A www.Test 0 26/26\n");
+}
+
 static void refused(void **state)
 {
 	static const char a[] = QUERY("\1", WWW A);
@@ -322,6 +397,8 @@ int main(void)
 		cmocka_unit_test(resolver_sends_two_questions_at_once),
 		cmocka_unit_test(answers_that_were_not_captured),
 		cmocka_unit_test(server_receives_several_at_once),
+		cmocka_unit_test(both_questions_are_captured),
+		cmocka_unit_test(server_moves_messages_of_two_peers),
 		cmocka_unit_test(refused),
 	};
 

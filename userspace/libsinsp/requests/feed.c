@@ -90,8 +90,23 @@ static void lose(struct sinsp_conn *c, enum req_from from)
 		c->proto->lost(c, from);
 }
 
-/* Calls the protocol for the beginning of the bytes. Returns as parse, and never 0 with
- * REQ_F_CUT. */
+/* Calls the protocol, and the one that it switches to. Returns as parse. */
+static int call_protocol(struct sinsp_conn *c, enum req_from from, const uint8_t *p, size_t n,
+			 unsigned int flags)
+{
+	int r = c->proto->parse(c, from, p, n, flags);
+
+	while (r == REQ_SWITCHED && c->proto) {
+		if (!c->switched)
+			return REQ_LOST;
+		c->switched = 0;
+		r = c->proto->parse(c, from, p, n, flags);
+	}
+	return r;
+}
+
+/* Calls the protocol for the beginning of the bytes. A message that needs more than are buffered
+ * counts as cut. Returns as parse, and never 0 with REQ_F_CUT. */
 static int parse(struct sinsp_conn *c, enum req_from from, const uint8_t *p, size_t n,
 		 unsigned int flags)
 {
@@ -100,18 +115,17 @@ static int parse(struct sinsp_conn *c, enum req_from from, const uint8_t *p, siz
 
 	if (s->lost)
 		flags |= REQ_F_SEARCH;
-	r = c->proto->parse(c, from, p, n, flags);
-	while (r == REQ_SWITCHED && c->proto) {
-		if (!c->switched)
-			return REQ_LOST;
-		c->switched = 0;
-		r = c->proto->parse(c, from, p, n, flags);
+	r = call_protocol(c, from, p, n, flags);
+	if (r == REQ_MORE && !(flags & REQ_F_CUT)) {
+		if (n < REQ_BUFFER_MAX || !c->proto)
+			return REQ_MORE;
+		r = call_protocol(c, from, p, n, flags | REQ_F_CUT);
 	}
 	if (r > 0 && (size_t)r <= n) {
 		s->lost = 0;
 		return r;
 	}
-	return r == REQ_MORE && !(flags & REQ_F_CUT) && n < REQ_BUFFER_MAX ? REQ_MORE : REQ_LOST;
+	return REQ_LOST;
 }
 
 /* Feeds bytes that stand in one place. Returns how many of them are the beginning of a message that
@@ -307,6 +321,7 @@ static struct request *new_request(struct sinsp_conn *c, enum req_from from)
 	r->fd = c->now.fd;
 	append_open(c, r);
 	c->streams[from].message = r;
+	nesting_begin(r);
 	return r;
 }
 

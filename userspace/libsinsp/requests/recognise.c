@@ -16,8 +16,6 @@ static const struct req_protocol *const protocols[] = {
 
 enum { N_PROTOCOLS = sizeof(protocols) / sizeof(protocols[0]) };
 
-extern const struct req_protocol req_generic; /* generic.c */
-
 int conn_is_undecided(const struct sinsp_conn *c, enum req_from from)
 {
 	if (c->opaque || c->streams[from].skip)

@@ -11,4 +11,6 @@ int conn_is_undecided(const struct sinsp_conn *c, enum req_from from);
  * bytes are needed. */
 int conn_recognise(struct sinsp_conn *c, enum req_from *from, const uint8_t *p, size_t n, int cut);
 
+extern const struct req_protocol req_generic; /* generic.c */
+
 #endif /* SINSP_REQUESTS_RECOGNISE_H */

@@ -477,6 +477,17 @@ static int parse(struct sinsp_conn *c, enum req_from from, const uint8_t *p, siz
 				  : parse_reply(c, st, p, n, flags);
 }
 
+/* Replies that were lost may be those of any open command: which one is next is only known after
+ * the client sends again. */
+static void lost_replies(struct sinsp_conn *c)
+{
+	const struct request *message = req_message(c, REQ_SERVER);
+	struct request *r = req_first_waiting(c);
+
+	if (r && !(message && message->kind == REQ_KIND_ONEWAY))
+		req_answer_rest(c, r);
+}
+
 /* Commands that were lost have replies as well, which cannot be told from those of the next. */
 static void lost(struct sinsp_conn *c, enum req_from from)
 {
@@ -486,6 +497,8 @@ static void lost(struct sinsp_conn *c, enum req_from from)
 	if (from == REQ_CLIENT) {
 		st->unsure = 1;
 		st->spoke = 0;
+	} else {
+		lost_replies(c);
 	}
 }
 

@@ -82,6 +82,34 @@ static void large_values_need_no_bytes(void **state)
 	assert_string_equal(got, "redis GET k - 20/9009\nredis GET k - 20/5\n");
 }
 
+/* Arrays end in bytes that were not captured: the replies behind them are not those of the next
+ * commands. */
+static void replies_behind_missing_bytes_are_lost(void **state)
+{
+#define TEN ":1\r\n:2\r\n:3\r\n:4\r\n:5\r\n:6\r\n:7\r\n:8\r\n:9\r\n:0\r\n"
+#define ARRAY "*20\r\n" TEN TEN
+	static const struct say said[] = {{'c', GET_K GET_K GET_K, 0},
+					  {'s', "$-1\r\n" ARRAY "$-1\r\n", 0},
+					  {'c', GET_K, 0},
+					  {'s', "-ERR no\r\n", 0},
+					  {'c', GET_K, 0},
+					  {'s', ARRAY, 0},
+					  {'c', GET_K, 0},
+					  {'s', "$-1\r\n", 0},
+					  {'c', GET_K GET_K, 0},
+					  {'s', ARRAY "$-1\r\n", 0},
+					  {0}};
+	const struct talk_opts o = {.port = 6379, .snaplen = 70};
+	char got[500];
+
+	(void)state;
+	talk_requests(got, sizeof(got), said, &o, NULL);
+	assert_string_equal(
+		got, "redis GET k - 20/5\nredis GET k - 20/90 cut\nredis GET k - 20/0 lost cut\n"
+		     "redis GET k - 20/9 ERR\nredis GET k - 20/85 cut\nredis GET k - 20/5\n"
+		     "redis GET k - 20/90 cut\nredis GET k - 20/0 lost cut\n");
+}
+
 /* Responses in the order of the requests need no search. */
 static void pipelines_are_long(void **state)
 {
@@ -109,6 +137,7 @@ int main(void)
 		cmocka_unit_test(messages_to_subscribers_are_oneway),
 		cmocka_unit_test(passwords_are_not_shown),
 		cmocka_unit_test(large_values_need_no_bytes),
+		cmocka_unit_test(replies_behind_missing_bytes_are_lost),
 		cmocka_unit_test(pipelines_are_long),
 	};
 

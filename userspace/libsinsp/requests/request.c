@@ -9,8 +9,9 @@
 #include "conn.h"
 
 static const uint16_t limits[REQ_TEXT_MAX] = {
-	[REQ_METHOD] = 64,      [REQ_RESOURCE] = 1024, [REQ_STATEMENT] = 4096, [REQ_ERROR] = 64,
-	[REQ_ERROR_TEXT] = 256, [REQ_TRACE_ID] = 64,   [REQ_SPAN_ID] = 32,
+	[REQ_METHOD] = 64,  [REQ_RESOURCE] = 1024,   [REQ_STATEMENT] = 4096,
+	[REQ_ERROR] = 64,   [REQ_ERROR_TEXT] = 256,  [REQ_TRACE_ID] = 64,
+	[REQ_SPAN_ID] = 32, [REQ_PARENT_TRACE] = 64, [REQ_PARENT_SPAN] = 32,
 };
 
 static void add(struct request *r, enum req_text which, size_t old, const void *p, size_t n)

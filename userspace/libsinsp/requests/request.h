@@ -23,6 +23,8 @@ enum req_text {
 	REQ_ERROR_TEXT,
 	REQ_TRACE_ID,
 	REQ_SPAN_ID,
+	REQ_PARENT_TRACE, /* the same of what it is part of (nesting.h) */
+	REQ_PARENT_SPAN,
 	REQ_TEXT_MAX
 };
 
@@ -31,6 +33,15 @@ enum req_end {
 	REQ_END_KNOWN, /* the protocol shows it */
 	REQ_END_OPEN, /* unknown: with the next request, the end of the connection, or idleness */
 	REQ_END_CLOSE, /* with the connection, which is no error */
+};
+
+/* What the request is part of: nesting.h. */
+struct req_nest {
+	uint64_t id; /* from 1 on, by their begin */
+	uint64_t parent; /* 0: unknown, or nothing */
+	uint64_t root; /* the outermost; its own id without a parent */
+	int64_t served_by; /* thread */
+	uint8_t paired; /* with that of the other end */
 };
 
 struct request {
@@ -44,6 +55,7 @@ struct request {
 	uint64_t bytes[2]; /* by enum req_from */
 	int64_t status;
 	int64_t tid, fd; /* of the call with the first byte */
+	struct req_nest nest;
 	char *texts[REQ_TEXT_MAX]; /* owned; NULL: unknown */
 	uint8_t kind; /* enum req_kind */
 	uint8_t end; /* enum req_end */

@@ -14,6 +14,7 @@ enum { END_TEXT = INET6_ADDRSTRLEN + 10 };
 
 void req_drop(struct sinsp_conn *c, struct request *r)
 {
+	nesting_end(r);
 	*(r->prev ? &r->prev->next : &c->first) = r->next;
 	*(r->next ? &r->next->prev : &c->last) = r->prev;
 	c->n_open--;
@@ -140,11 +141,21 @@ static void put_bytes(struct values *v, const struct sinsp_conn *c, const struct
 	put_number(v, r->bytes[c->client ? REQ_CLIENT : REQ_SERVER], sizeof(uint64_t));
 }
 
+static void put_nest(struct values *v, const struct request *r)
+{
+	put_number(v, r->nest.id, sizeof(uint64_t));
+	put_known(v, r->nest.parent, r->nest.parent != 0);
+	put_number(v, r->nest.root, sizeof(uint64_t));
+	put_text(v, r->texts[REQ_PARENT_TRACE]);
+	put_text(v, r->texts[REQ_PARENT_SPAN]);
+}
+
 void req_emit(struct sinsp_conn *c, struct request *r)
 {
 	char conn[2 * END_TEXT + 4], peer[256];
 	struct values v = {.n = 0};
 
+	nesting_pair(r);
 	conn_text(conn, sizeof(conn), c);
 	peer_text(peer, sizeof(peer), c);
 	put_number(&v, ++c->rs->num, sizeof(uint64_t));
@@ -168,6 +179,7 @@ void req_emit(struct sinsp_conn *c, struct request *r)
 	put_text(&v, r->texts[REQ_SPAN_ID]);
 	put_known(&v, r->stream, r->has_stream);
 	put_number(&v, r->truncated, 1);
+	put_nest(&v, r);
 	sinsp_derived_add(&c->rs->s->derived, EVT_REQUEST_E, c->now.tid, v.v, v.n);
 	c->rs->stats.n_requests++;
 	req_drop(c, r);

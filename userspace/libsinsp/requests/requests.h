@@ -18,6 +18,9 @@ struct sinsp_requests_stats {
 	uint64_t memory; /* bytes used now */
 };
 
+/* Adds the types of events that requests are derived from: bits by EVT_INDEX. */
+void sinsp_requests_types(uint64_t *types);
+
 int sinsp_requests_new(struct sinsp_requests **out, struct sinsp *s);
 void sinsp_requests_free(struct sinsp_requests *rs);
 
@@ -27,6 +30,7 @@ void sinsp_requests_event(struct sinsp_requests *rs, const struct sinsp_evt *evt
  * if there was none left. */
 int sinsp_requests_end(struct sinsp_requests *rs);
 
-void sinsp_requests_get_stats(const struct sinsp_requests *rs, struct sinsp_requests_stats *st);
+/* All 0 if no requests are derived. */
+void sinsp_requests_get_stats(const struct sinsp *s, struct sinsp_requests_stats *st);
 
 #endif /* SINSP_REQUESTS_REQUESTS_H */

@@ -204,13 +204,48 @@ static void texts_count_for_the_limit(void **state)
 	assert_int_equal(scap_fake_open(&src, t.f), 0);
 	assert_int_equal(sinsp_open(&s, src, &opts), 0);
 	while (sinsp_next(s, &evt, 0) == 1) {
-		sinsp_requests_get_stats(s->requests, &st);
+		sinsp_requests_get_stats(s, &st);
 		most = st.memory > most ? st.memory : most;
 	}
 	assert_true(most > 32 << 20 && most <= 64 << 20);
 	assert_true(st.n_evicted_conns > 0 && st.n_evicted_requests > 0);
 	assert_int_equal(st.n_conns, 0);
 	assert_int_equal(st.memory, 0);
+	sinsp_close(s);
+}
+
+/* A request that a call ends as it is parsed, which replaces the descriptor, has the time of that.
+ */
+static void time_does_not_go_back(void **state)
+{
+	static const char question[] = "GET /a HTTP/1.1\r\n\r\n";
+	const struct sinsp_opts opts = {.sz = sizeof(opts), .derive = SINSP_DERIVE_REQUESTS};
+	struct talk t = {.f = scap_fake_new(), .o = {.port = 80, .old = 1}, .now = 1000000};
+	uint64_t last_ns = 0;
+	struct sinsp_evt evt;
+	uint8_t tuple[13];
+	struct scap *src;
+	struct sinsp *s;
+	int n = 0;
+
+	(void)state;
+	talk_open(&t);
+	for (int64_t fd = 10; fd < 12; fd++) {
+		talk_tuple(tuple, 80);
+		tuple[5] = (uint8_t)fd;
+		CALL(&t, EVT_ACCEPT4_X, 2, fd, tuple, sizeof(tuple));
+	}
+	CALL(&t, EVT_READ_X, 4, I(sizeof(question) - 1), question, sizeof(question) - 1, I(10),
+	     I(65536));
+	CALL(&t, EVT_DUP2_X, 3, I(10), I(11), I(10));
+	assert_int_equal(scap_fake_open(&src, t.f), 0);
+	assert_int_equal(sinsp_open(&s, src, &opts), 0);
+	while (sinsp_next(s, &evt, 0) == 1) {
+		assert_true(evt.raw.ts_ns >= last_ns);
+		last_ns = evt.raw.ts_ns;
+		n += evt.raw.type == EVT_REQUEST_E;
+	}
+	assert_int_equal(n, 1);
 	sinsp_close(s);
 }
 
@@ -224,6 +259,7 @@ static void test_mutated(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {cmocka_unit_test(test_mutated),
+						  cmocka_unit_test(time_does_not_go_back),
 						  cmocka_unit_test(texts_count_for_the_limit)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

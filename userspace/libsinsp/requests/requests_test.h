@@ -218,11 +218,41 @@ static inline void talk_play(struct talk *t, char *out, size_t sz,
 	sinsp_close(s);
 }
 
+/* Adds the conversation to the seeds of requests_fuzz.c, in the folder that SAKER_FUZZ_SEEDS names.
+ */
+static inline void talk_seed(const struct say *said, const struct talk_opts *o)
+{
+	const char *dir = getenv("SAKER_FUZZ_SEEDS");
+	static unsigned int number;
+	char path[4096];
+	FILE *to;
+
+	if (!dir || o->cut > 7)
+		return;
+	snprintf(path, sizeof(path), "%s/%u-%u", dir, o->port, number++);
+	to = fopen(path, "w");
+	if (!to)
+		return;
+	putc((o->client ? 1 : 0) | (o->udp ? 2 : 0) | (o->no_close ? 4 : 0) | (o->old ? 8 : 0) |
+		     (o->snaplen ? 16 : 0) | (int)o->cut << 5,
+	     to);
+	putc(0xff, to);
+	for (; said->from; said++) {
+		const size_t n = said->n ? said->n : strlen(said->p);
+
+		putc((said->from == 's') | said->peer << 1, to);
+		fwrite(&(uint16_t){n < 0xffff ? (uint16_t)n : 0xffff}, 2, 1, to);
+		fwrite(said->p, n < 0xffff ? n : 0xffff, 1, to);
+	}
+	fclose(to);
+}
+
 static inline void talk_requests(char *out, size_t sz, const struct say *said,
 				 const struct talk_opts *o, void (*fn)(const struct sinsp_evt *evt))
 {
 	struct talk t = {.f = scap_fake_new(), .o = *o, .now = 1000000};
 
+	talk_seed(said, o);
 	talk_open(&t);
 	for (; said->from; said++)
 		talk_say(&t, said);

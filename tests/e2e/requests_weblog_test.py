@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests events of requests to web servers under load: they are those of the access log, to the byte."""
+
+import collections
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+import saker_e2e as e2e
+
+PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "requests/weblog.py")
+
+
+class Log(unittest.TestCase):
+    name = None
+
+    @classmethod
+    def setUpClass(cls):
+        if not cls.name:
+            raise unittest.SkipTest("each subclass has a server")
+        if not shutil.which(cls.name):
+            e2e.skip_test(f"{cls.name} is not installed: scripts/setup --tests")
+        cls.capture = os.path.join(e2e.own_dir(cls), "capture.scap")
+        p = subprocess.run([e2e.SAKER, "--requests", "-w", cls.capture, "--", "/usr/bin/python3", PROGRAM, cls.name],
+                           capture_output=True, text=True, timeout=e2e.DEADLINE_S)
+        assert p.returncode == 0, p.stderr
+        cls.truth = json.loads(p.stdout)
+
+    def counts(self, side, fields):
+        text = e2e.run(e2e.SAKER, "-r", self.capture, "-p", "*" + " ".join(f"%request.{f}" for f in fields.split()),
+                       f"request.proto=http and request.side={side}")
+        return collections.Counter(text.splitlines())
+
+    def test_log(self):
+        """Method, path, status and bytes in both directions of each request, at both ends."""
+        want = collections.Counter(" ".join(row) for row in self.truth["log"])
+        for side, counted in ("server", "bytes_in bytes_out"), ("client", "bytes_out bytes_in"):
+            self.assertEqual(self.counts(side, f"method resource status {counted}"), want, side)
+
+    def test_load_tool(self):
+        """As many requests and errors as ab counts."""
+        total, errors = map(sum, zip(*self.truth["ab"]))
+        self.assertEqual(total, 900)
+        self.assertGreater(errors, 150)
+        for side in "server", "client":
+            self.assertEqual(self.counts(side, "failed truncated"),
+                             {"true false": errors, "false false": total - errors}, side)
+
+
+def load_tests(loader, _tests, _pattern):
+    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Nginx, Apache))
+
+
+class Nginx(Log):
+    name = "nginx"
+
+
+class Apache(Log):
+    name = "apache2"
+
+
+if __name__ == "__main__":
+    e2e.need_live()
+    e2e.need("ab")
+    unittest.main()
