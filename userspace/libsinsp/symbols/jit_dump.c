@@ -326,7 +326,8 @@ static int add_debug(struct jit_dump *d, const char *body, size_t len)
 		at += sizeof(line) + name_len + 1;
 	}
 	d->next.n_lines = (uint32_t)d->n_lines - d->next.line_at;
-	sort_lines(d->lines + d->next.line_at, d->next.n_lines);
+	if (d->next.n_lines)
+		sort_lines(d->lines + d->next.line_at, d->next.n_lines);
 	return err;
 }
 
@@ -350,10 +351,14 @@ int jit_dump_add(struct jit_dump *d, uint32_t id, uint64_t ts_ns, const char *bo
 static const struct line *line_at(struct jit_dump *d, const struct code *c, uint64_t addr)
 {
 	const uint64_t made = addr - c->addr + c->made_at;
-	const struct line *v = d->lines + c->line_at;
-	const size_t n = c->n_lines ? n_up_to(v, c->n_lines, sizeof(*v), made) : 0;
+	const struct line *v;
+	size_t n;
 
 	d->n_steps++;
+	if (!c->n_lines)
+		return NULL;
+	v = d->lines + c->line_at;
+	n = n_up_to(v, c->n_lines, sizeof(*v), made);
 	return n && v[n - 1].addr >= c->made_at ? &v[n - 1] : NULL;
 }
 

@@ -23,7 +23,7 @@ static void make(void)
 	memset(&made, 0, sizeof(made));
 	for (uint32_t i = 0; i < N_INSNS; i++) {
 		const uint32_t bit = (i - 54) % 512;
-		uint64_t *block = &made.index[6 + (i - 54) / 512 * 10];
+		uint64_t *block = &made.index[i < 54 ? 0 : 6 + (i - 54) / 512 * 10];
 
 		made.begins[i] = !i || rand() % 3 == 0;
 		if (i >= 54 && bit == 0)

@@ -17,6 +17,7 @@
 #define BUCKETS 65536 /* powers of two */
 #define PID_BUCKETS 4096
 #define UTF8_MAX 4 /* bytes per character */
+#define NAME_MAX_SZ (UTF8_MAX * INTERP_NAME_MAX + INTERP_LINES_MAX) /* with a package */
 #define ARITY_MAX 12 /* bytes of a colon, a slash and a number, with a NUL */
 
 /* ---- text ---- */
@@ -210,6 +211,26 @@ static char *put_texts(struct script_code *c, const struct script_row *row)
 	return end;
 }
 
+/* Gives back what the texts did not need. */
+static struct script_code *trim(struct script_code *c)
+{
+	char *at = (char *)c;
+	const size_t file = c->file ? (size_t)(c->file - at) : 0,
+		     function = c->function ? (size_t)(c->function - at) : 0,
+		     lines = (size_t)((const char *)c->lines - at),
+		     bases = (size_t)((const char *)c->bases - at);
+
+	at = realloc(c, c->sz);
+	if (!at)
+		return c;
+	c = (struct script_code *)at;
+	c->file = file ? at + file : NULL;
+	c->function = function ? at + function : NULL;
+	c->lines = (uint8_t *)at + lines;
+	c->bases = (uint8_t *)at + bases;
+	return c;
+}
+
 static struct script_code *make(const struct script_row *row)
 {
 	const size_t text = UTF8_MAX * ((size_t)row->name_len + 2 * (size_t)row->file_len) +
@@ -236,7 +257,7 @@ static struct script_code *make(const struct script_row *row)
 	c->bases = (uint8_t *)end;
 	end = put_bytes(end, row->bases, row->n_bases);
 	c->sz = (uint32_t)(end - (char *)c);
-	return c;
+	return trim(c);
 }
 
 static void append_newest(struct script_names *s, struct script_code *c)
@@ -314,9 +335,8 @@ int script_names_add(struct script_names *s, const struct script_row *row)
 
 	if (init(s))
 		return -ENOMEM;
-	if (row->name_len > UTF8_MAX * INTERP_NAME_MAX ||
-	    row->file_len > UTF8_MAX * INTERP_FILE_MAX || row->n_lines > INTERP_LINES_MAX ||
-	    row->n_bases > INTERP_LINE_BASES_MAX)
+	if (row->name_len > NAME_MAX_SZ || row->file_len > UTF8_MAX * INTERP_FILE_MAX ||
+	    row->n_lines > INTERP_LINES_MAX || row->n_bases > INTERP_LINE_BASES_MAX)
 		return 0;
 	c = make(row);
 	if (!c)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fuzz target, built by scripts/fuzz-unwind: code objects as events have them, then the lines of
- * positions in each. */
+/* A fuzz target: code objects as events have them, then the lines of positions in each. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "script_names.h"
 
+#include <malloc.h>
 #include <string.h>
 
 #include "shared/interp.h"
@@ -265,13 +266,75 @@ static void test_node_names(void **state)
 	}
 }
 
+/* The bound counts the memory that is taken. */
+static void test_memory(void **state)
+{
+	static uint8_t file[INTERP_FILE_MAX], name[INTERP_NAME_MAX];
+	struct script_names s = {0};
+	struct script_row row = row_of(1, 0x1000, 0);
+	const struct script_code *c;
+
+	(void)state;
+	memset(file, 'f', sizeof(file));
+	memset(name, 'n', sizeof(name));
+	row.name = name;
+	row.name_len = sizeof(name);
+	row.file = file;
+	row.file_len = sizeof(file);
+	assert_int_equal(script_names_add(&s, &row), 0);
+	c = script_names_find(&s, 1, 0x1000, 0);
+	assert_non_null(c);
+	assert_int_equal(strlen(c->function), sizeof(name));
+	assert_int_equal(strlen(c->file), sizeof(file));
+	assert_int_equal(script_code_line(c, 0), 8);
+	assert_in_range(malloc_usable_size((void *)c), 0, c->sz + 64);
+	script_names_fini(&s);
+}
+
+/* A name with its class or package, as a file has it, may be longer than one of the driver. */
+static void test_long_names(void **state)
+{
+	static uint8_t outer[INTERP_LINES_MAX], name[INTERP_NAME_MAX];
+	static const uint8_t languages[] = {STACK_WALKER_JAVA, STACK_WALKER_PERL};
+
+	(void)state;
+	memset(outer, 'o', sizeof(outer));
+	memset(name, 'n', sizeof(name));
+	for (size_t i = 0; i < sizeof(languages); i++) {
+		struct script_row row = row_of(1, 0x1000, 0);
+		struct script_names s = {0}, read = {0};
+		const struct script_code *c, *again;
+
+		row.language = languages[i];
+		row.kinds = INTERP_BYTES | INTERP_BYTES << 4;
+		row.name = name;
+		row.name_len = sizeof(name);
+		row.lines = row.bases = outer;
+		row.n_lines = i ? sizeof(outer) : 0;
+		row.n_bases = i ? 0 : INTERP_LINE_BASES_MAX;
+		assert_int_equal(script_names_add(&s, &row), 0);
+		c = script_names_find(&s, 1, 0x1000, 0);
+		assert_non_null(c);
+		row.kinds = INTERP_ASCII;
+		row.name = (const uint8_t *)c->function;
+		row.name_len = (uint32_t)strlen(c->function);
+		assert_int_equal(script_names_add(&read, &row), 0);
+		again = script_names_find(&read, 1, 0x1000, 0);
+		assert_non_null(again);
+		assert_string_equal(again->function, c->function);
+		script_names_fini(&s);
+		script_names_fini(&read);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),        cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_perl_names),   cmocka_unit_test(test_erlang_names),
 		cmocka_unit_test(test_hostile_keys), cmocka_unit_test(test_bound),
-		cmocka_unit_test(test_node_names),
+		cmocka_unit_test(test_node_names),   cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_long_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,6 +162,7 @@ static void script_frame(struct sinsp_symbols *sy, struct sinsp_frame *f, const 
 		return;
 	f->function = c->function;
 	f->module = f->file = c->file;
+	f->begin = c->first_line;
 	f->line = script_code_line(c, STACK_MORE_POSITION(more));
 }
 

@@ -33,6 +33,8 @@ struct sinsp_frame {
 	uint64_t place; /* of the instruction: in a file the file's own address */
 	uint64_t offset; /* offset of addr in the function; 0 for an inlined one */
 	uint32_t line; /* 0: unknown */
+	uint32_t begin; /* of a SCRIPT frame's function: its first line, or its number in the file;
+			 * 0: unknown */
 	uint8_t kind; /* enum sinsp_frame_kind */
 	uint8_t inlined; /* inlined into the next frame's function */
 	uint8_t language; /* of a SCRIPT frame: enum stack_walker */
