@@ -32,12 +32,15 @@ void sinsp_eval_fini(struct sinsp_eval *e)
 	*e = (struct sinsp_eval){0};
 }
 
-/* Returns a block with room for @n bytes after the current one: blocks are kept and reused. */
+/* Returns a block with room for @n bytes after the current one: blocks are kept and reused. Sizes
+ * double, so values that grow with each event need no block each. */
 static struct sinsp_scratch_block *next_block(struct sinsp_scratch *s, size_t n)
 {
 	struct sinsp_scratch_block *b = s->cur ? s->cur->next : s->blocks;
-	const size_t sz = n > BLOCK_SZ ? n : BLOCK_SZ;
+	size_t sz = BLOCK_SZ;
 
+	while (sz < n)
+		sz *= 2;
 	while (b && b->sz < n)
 		b = b->next;
 	if (!b) {
@@ -59,7 +62,7 @@ void *sinsp_eval_alloc(struct sinsp_eval *e, size_t n)
 	struct sinsp_scratch_block *b = s->cur;
 	void *p;
 
-	if (n > SIZE_MAX / 2)
+	if (n > SIZE_MAX / 4)
 		return NULL;
 	n = (n + 15) & ~(size_t)15;
 	if (!b || b->sz - s->used < n)

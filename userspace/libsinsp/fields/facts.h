@@ -16,7 +16,7 @@
 	X(pgid) X(tty) X(is_sid_leader) X(is_vpgid_leader) X(is_pgid_leader) X(start) \
 	X(duration) X(nthreads) X(nchilds) X(fdopencount) X(fdlimit) X(fdusage) X(vmsize) \
 	X(vmrss) X(vmswap) X(thread_vmsize) X(thread_vmrss) X(thread_vmsize_b) \
-	X(thread_vmrss_b) X(pfmajor) X(pfminor) X(totexectime) X(ismain) X(nametid) X(cgroups) \
+	X(thread_vmrss_b) X(pfmajor) X(pfminor) X(totexectime) X(ismain) X(nametid) X(cgroups) X(unit) \
 	X(cap_permitted) X(cap_inheritable) X(cap_effective) X(exe_writable) \
 	X(exe_upper_layer) X(exe_lower_layer) X(exe_memfd) X(exe_ino) X(exe_ctime) \
 	X(exe_mtime) X(ctime_to_start) X(pidns_to_ctime) X(pidns_start) X(is_healthcheck) \

@@ -55,6 +55,50 @@ int fact_cgroups(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp
 	return text_end(&e->text, p) ? -ENOMEM : sinsp_eval_keep(e, v);
 }
 
+/* Returns whether the part of a path is the name of a unit; a slice has units, it is none of its
+ * own. */
+static int is_unit(const char *p, size_t n)
+{
+	static const char *const ends[] = {".service", ".scope", ".socket", ".mount", ".swap"};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		const size_t len = strlen(ends[i]);
+
+		if (n > len && !memcmp(p + n - len, ends[i], len))
+			return 1;
+	}
+	return 0;
+}
+
+/* Finds the last part of the path that is a unit. */
+static int find_unit(struct sinsp_value *v, const struct cgroup *c)
+{
+	size_t end = c->path_len, begin;
+
+	for (; end; end = begin ? begin - 1 : 0) {
+		for (begin = end; begin && c->path[begin - 1] != '/'; begin--)
+			;
+		if (is_unit(c->path + begin, end - begin))
+			return field_mem(v, c->path + begin, end - begin);
+	}
+	return 0;
+}
+
+/* systemd makes a cgroup for each unit, in all hierarchies that it uses. */
+int fact_unit(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
+{
+	const char *p = t->proc->cgroups, *end = p + sinsp_str_len(p);
+	struct cgroup c;
+	int found = 0;
+
+	(void)e;
+	while (!found && p < end) {
+		p = next_cgroup(&c, p, end);
+		found = find_unit(v, &c);
+	}
+	return found;
+}
+
 int field_get_cgroup(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {

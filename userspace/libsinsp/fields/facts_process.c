@@ -48,8 +48,7 @@ static int join_n(struct sinsp_eval *e, struct sinsp_value *v, const char *head,
 	if (len && !end[-1])
 		end--;
 	for (; p < end; p++)
-		if (!*p)
-			*p = ' ';
+		*p = *p ? *p : ' '; /* always stores: the compiler then handles many at once */
 	v->len = (uint32_t)(end - v->p);
 	return 1;
 }
@@ -128,13 +127,13 @@ int fact_cwd(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thr
 int fact_pid(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
 	(void)e;
-	return field_i(v, t->pid);
+	return t->pid < 0 ? 0 : field_i(v, t->pid); /* a container event is of no process */
 }
 
 int fact_vpid(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
 	(void)e;
-	return t->vtid_known && t->vpid != -1 ? field_i(v, t->vpid) : 0;
+	return t->vtid_known && t->vpid >= 0 ? field_i(v, t->vpid) : 0;
 }
 
 int fact_ppid(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)

@@ -14,22 +14,40 @@
 #include "text.h"
 
 const struct sinsp_field_class *const sinsp_field_classes[] = {
-	&sinsp_fields_evt,    &sinsp_fields_call,      &sinsp_fields_args,
-	&sinsp_fields_count,  &sinsp_fields_io,        &sinsp_fields_evt_path,
-	&sinsp_fields_proc,   &sinsp_fields_thread,    &sinsp_fields_user,
-	&sinsp_fields_group,  &sinsp_fields_container, &sinsp_fields_fd,
-	&sinsp_fields_socket, &sinsp_fields_path,      &sinsp_fields_fdlist,
-	&sinsp_fields_syslog, &sinsp_fields_frames,    &sinsp_fields_request,
-	&sinsp_fields_sample, &sinsp_fields_slice,     NULL,
+	&sinsp_fields_evt,
+	&sinsp_fields_call,
+	&sinsp_fields_args,
+	&sinsp_fields_count,
+	&sinsp_fields_io,
+	&sinsp_fields_evt_path,
+	&sinsp_fields_proc,
+	&sinsp_fields_thread,
+	&sinsp_fields_user,
+	&sinsp_fields_group,
+	&sinsp_fields_container,
+	&sinsp_fields_k8s,
+	&sinsp_fields_fd,
+	&sinsp_fields_socket,
+	&sinsp_fields_path,
+	&sinsp_fields_fdlist,
+	&sinsp_fields_syslog,
+	&sinsp_fields_frames,
+	&sinsp_fields_request,
+	&sinsp_fields_sample,
+	&sinsp_fields_slice,
+	&sinsp_fields_span,
+	&sinsp_fields_evtin,
+	&sinsp_fields_tcp,
+	NULL,
 };
 
 /* Families of sysdig's fields that saker lacks. */
 static const struct {
 	const char *prefix, *why;
 } unsupported[] = {
-	{"k8s.", "saker does not query Kubernetes"},    {"mesos.", "saker does not query Mesos"},
-	{"marathon.", "saker does not query Marathon"}, {"span.", "saker does not decode tracers"},
-	{"evtin.", "saker does not decode tracers"},
+	{"k8s.", "of Kubernetes saker knows pods and namespaces only, from files of the runtime"},
+	{"mesos.", "saker does not query Mesos"},
+	{"marathon.", "saker does not query Marathon"},
 };
 
 /* ---- table of names ---- */
@@ -224,6 +242,7 @@ static int check_arg(struct sinsp_field *f, const char **why)
 {
 	const unsigned int flags = f->row->flags;
 	const char *const name = f->row->name;
+	const int from_end = flags & FIELD_F_ARG_FROM_END && f->arg && f->arg[0] == '-';
 	char *end;
 
 	if (!f->arg) {
@@ -237,7 +256,7 @@ static int check_arg(struct sinsp_field *f, const char **why)
 	}
 	if (!(flags & (FIELD_F_ARG_NEEDED | FIELD_F_ARG_OK)))
 		return sinsp_field_error(f, why, "%s takes no argument", name);
-	if (flags & FIELD_F_ARG_INDEX && isdigit((unsigned char)f->arg[0])) {
+	if (flags & FIELD_F_ARG_INDEX && isdigit((unsigned char)f->arg[from_end])) {
 		errno = 0;
 		f->index = strtoll(f->arg, &end, 0);
 		if (errno || *end)

@@ -11,6 +11,10 @@
 #include "sinsp.h"
 #include "time_text.h"
 
+/* Type of the event that each thread is at the end of an interval of a view: the exit of
+ * sysdigevent, which has no row of its own in the table of events. */
+#define FIELD_INTERVAL_END (EVT_SYSDIGEVENT_E + 1)
+
 enum sinsp_field_type {
 	FIELD_NONE,
 	FIELD_INT, /* i */
@@ -57,6 +61,7 @@ enum sinsp_field_flags {
 	FIELD_F_MEMORY = 1 << 13, /* depends on which events were evaluated before */
 	FIELD_F_OF_OPENS = 1 << 14, /* the type decides it, except for events that open files */
 	FIELD_F_OF_IO = 1 << 15, /* the type decides it, except for events that move bytes */
+	FIELD_F_ARG_FROM_END = 1 << 16, /* the number may be negative: it counts from the end */
 };
 
 /* Events that must be recorded besides those that the filter matches. */
@@ -68,6 +73,9 @@ enum sinsp_field_needs {
 				       session: no other event shows that */
 	FIELD_NEEDS_REQUESTS = 1 << 3, /* events of requests, derived from calls on sockets */
 	FIELD_NEEDS_SLICES = 1 << 4, /* slices of threads: task switches and wake-ups */
+	FIELD_NEEDS_TRACERS = 1 << 5, /* events of markers, derived from writes to /dev/null */
+	FIELD_NEEDS_TCP = 1 << 6, /* events of TCP */
+	FIELD_NEEDS_CPU_TIME = 1 << 7, /* CPU time of threads, read at the end of intervals */
 };
 
 /* Cost of computing the value; cheap checks come first. */
@@ -113,7 +121,7 @@ typedef int (*sinsp_field_check_fn)(struct sinsp_field *f, const char **why);
 struct sinsp_field_row {
 	const char *name; /* "proc.name" */
 	uint8_t type, fmt, cost;
-	uint16_t flags;
+	uint32_t flags;
 	uint16_t variant; /* for the getter: distinguishes fields that differ in little */
 	sinsp_field_fn get;
 	const char *help;
@@ -132,7 +140,7 @@ struct sinsp_field_class {
 struct sinsp_field {
 	const struct sinsp_field_row *row;
 	char *arg; /* owned; NULL: none given */
-	int64_t index; /* of a FIELD_F_ARG_INDEX with a number as argument; else -1 */
+	int64_t index; /* of a FIELD_F_ARG_INDEX with a number as argument; without has_index -1 */
 	uint8_t has_index;
 	uint8_t type; /* that of the row; for evt.rawarg that of the parameter, FIELD_NONE if events
 			 differ in it */

@@ -17,6 +17,7 @@ extern const struct sinsp_field_class sinsp_fields_thread; /* fields_thread.c */
 extern const struct sinsp_field_class sinsp_fields_user; /* fields_user.c */
 extern const struct sinsp_field_class sinsp_fields_group; /* fields_user.c */
 extern const struct sinsp_field_class sinsp_fields_container; /* fields_container.c */
+extern const struct sinsp_field_class sinsp_fields_k8s; /* fields_container.c */
 extern const struct sinsp_field_class sinsp_fields_fd; /* fields_fd.c */
 extern const struct sinsp_field_class sinsp_fields_socket; /* fields_socket.c */
 extern const struct sinsp_field_class sinsp_fields_evt_path; /* fields_path.c */
@@ -27,6 +28,9 @@ extern const struct sinsp_field_class sinsp_fields_frames; /* fields_frames.c */
 extern const struct sinsp_field_class sinsp_fields_request; /* fields_request.c */
 extern const struct sinsp_field_class sinsp_fields_sample; /* fields_sample.c */
 extern const struct sinsp_field_class sinsp_fields_slice; /* fields_slice.c */
+extern const struct sinsp_field_class sinsp_fields_span; /* fields_span.c */
+extern const struct sinsp_field_class sinsp_fields_tcp; /* fields_tcp.c */
+extern const struct sinsp_field_class sinsp_fields_evtin; /* fields_span.c */
 
 #define FIELD_ROWS(array) .rows = (array), .n_rows = sizeof(array) / sizeof((array)[0])
 
@@ -55,6 +59,10 @@ static inline int field_str(struct sinsp_value *v, const char *s)
 {
 	return s ? field_mem(v, s, strlen(s)) : 0;
 }
+
+/* Sets the column of a spectrogram that @ns is in, from 1: a power of ten has an eleventh of the
+ * screen. In fields_evt.c. */
+int field_spectrum_column(const struct sinsp_eval *e, struct sinsp_value *v, uint64_t ns);
 
 /* Returns whether unknown facts have a default value: in captures of other tools, for which sysdig
  * has -1, 0 or no text. */

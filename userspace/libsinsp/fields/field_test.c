@@ -76,10 +76,14 @@ static void test_names(void **state)
 		{"evt.around[x]", -EINVAL, "the argument of evt.around is a number, not x", NULL,
 		 11},
 		{"evt.num[1]", -EINVAL, "evt.num takes no argument", NULL, 8},
-		{"k8s.pod.name", -ENOTSUP,
-		 "the field k8s.pod.name is not supported: saker does not query Kubernetes", NULL},
-		{"span.id", -ENOTSUP,
-		 "the field span.id is not supported: saker does not decode tracers", NULL},
+		{"k8s.svc.name", -ENOTSUP,
+		 "the field k8s.svc.name is not supported: of Kubernetes saker knows pods and "
+		 "namespaces only, from files of the runtime",
+		 NULL},
+		{"span.tag[x]", -EINVAL, "the argument of span.tag is a number, not x", NULL, 9},
+		{"span.tag[-x]", -EINVAL, "the argument of span.tag is a number, not -x", NULL, 9},
+		{"evtin.span.m.tag.x", -EINVAL,
+		 "the argument of evtin.span.m.tag is a number, not x", NULL, 17},
 	};
 
 	(void)state;

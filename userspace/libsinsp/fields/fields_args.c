@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fields of an event's arguments: as text, raw, and as absolute paths. */
+#include <errno.h>
+
+#include "event/messages.h"
 #include "evt_param.h"
 #include "field_rows.h"
 #include "info.h"
@@ -190,6 +193,27 @@ static int get_rawarg(struct sinsp_eval *e, const struct sinsp_field *f, struct 
 	return param->len ? field_mem(v, param->p, strnlen((const char *)param->p, param->len)) : 0;
 }
 
+/* Joins the data of the messages of a call. */
+static int join_messages(struct sinsp_eval *e, struct sinsp_value *v)
+{
+	const struct sinsp_evt *evt = e->evt;
+	struct scap_messages it;
+	struct scap_message m;
+	size_t n = 0;
+	char *p;
+
+	scap_messages_begin(&it, evt->info, &evt->params);
+	p = sinsp_eval_alloc(e, it.first.data.len + (size_t)it.rest.len);
+	if (!p)
+		return -ENOMEM;
+	while (scap_messages_next(&it, &m)) {
+		if (m.data.len)
+			memcpy(p + n, m.data.p, m.data.len);
+		n += m.data.len;
+	}
+	return field_mem(v, p, n);
+}
+
 static int get_buffer(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
@@ -198,6 +222,8 @@ static int get_buffer(struct sinsp_eval *e, const struct sinsp_field *f, struct 
 	(void)f, (void)more;
 	if (at < 0 || e->evt->info->params[at].type != PT_BYTEBUF)
 		return 0;
+	if (scap_is_messages(e->evt->info->id))
+		return join_messages(e, v);
 	return field_mem(v, e->evt->params.v[at].p, e->evt->params.v[at].len);
 }
 
@@ -247,7 +273,8 @@ static const struct sinsp_field_row rows[] = {
 	{"evt.info", FIELD_STR, 0, FIELD_COST_TEXT, 0, INFO, get_args,
 	 "as evt.args, with messages to the system log decoded"},
 	{"evt.buffer", FIELD_BYTES, 0, FIELD_COST_SEARCH, 0, 0, get_buffer,
-	 "data that was read or written, up to the recorded length"},
+	 "data that was read or written, up to the recorded length; of sendmmsg and recvmmsg the data "
+	 "of all recorded messages"},
 	{"evt.abspath", FIELD_PATH, 0, FIELD_COST_TEXT, FIELD_F_ARG_OK | FIELD_F_ARG_KEY, 0, get_abspath,
 	 "absolute path given to a call such as renameat or unlinkat; evt.abspath.src and "
 	 "evt.abspath.dst are the two paths of a rename or link", check_abspath,

@@ -24,6 +24,8 @@ enum {
 	TEXT_IMAGE_DIGEST,
 	TEXT_IP,
 };
+enum { POD_NAME, POD_UID, POD_NAMESPACE };
+enum { OF_CONTAINER, OF_POD };
 enum { MOUNT_SOURCE, MOUNT_DEST, MOUNT_MODE, MOUNT_RDWR, MOUNT_PROPAGATION, MOUNT_WHOLE };
 
 static const struct sinsp_container *container_of(const struct sinsp_eval *e)
@@ -170,7 +172,10 @@ static int get_label(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 	const struct sinsp_container *c = container_of(e);
 
 	(void)more;
-	return c ? field_str(v, sinsp_container_label(c, f->arg)) : 0;
+	if (!c)
+		return 0;
+	return field_str(v, f->row->variant == OF_POD ? sinsp_container_pod_label(c, f->arg)
+						      : sinsp_container_label(c, f->arg));
 }
 
 /* Joins the texts of a list with @between. */
@@ -188,13 +193,30 @@ static int keep_list(struct sinsp_eval *e, struct sinsp_value *v, const char *li
 	return field_mem(v, p, n - 1);
 }
 
+/* The pod of the container. Its UID is in the path of the cgroup, too. */
+static int get_pod(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+		   const struct sinsp_value **more)
+{
+	static const char *const labels[] = {[POD_NAME] = SINSP_LABEL_POD_NAME,
+					     [POD_UID] = SINSP_LABEL_POD_UID,
+					     [POD_NAMESPACE] = SINSP_LABEL_NAMESPACE};
+	const struct sinsp_container *c = container_of(e);
+	const char *text = c ? sinsp_container_label(c, labels[f->row->variant]) : NULL;
+
+	(void)more;
+	if (!text && c && f->row->variant == POD_UID)
+		return text_or_none(v, c->pod_uid);
+	return text ? field_str(v, text) : 0;
+}
+
 static int get_labels(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
 	const struct sinsp_container *c = container_of(e);
+	const char *labels = !c ? "" : f->row->variant == OF_POD ? c->pod_labels : c->labels;
 
-	(void)f, (void)more;
-	return c && *c->labels ? keep_list(e, v, c->labels, ',') : 0;
+	(void)more;
+	return *labels ? keep_list(e, v, labels, ',') : 0;
 }
 
 static int get_probe(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
@@ -259,10 +281,20 @@ static const struct sinsp_field_row rows[] = {
 	ROW("container.readiness_probe", STR, TEXT, 0, SINSP_PROBE_READINESS, get_probe,
 	    "command of the container's readiness probe, or NONE"),
 	ROW("container.ip", STR, STATE, 0, TEXT_IP, get_text, "IPv4 address of the container"),
-	ROW("container.label", STR, SEARCH, FIELD_F_ARG_NEEDED | FIELD_F_ARG_KEY, 0, get_label,
+	ROW("container.label", STR, SEARCH, FIELD_F_ARG_NEEDED | FIELD_F_ARG_KEY, OF_CONTAINER, get_label,
 	    "one label of the container, as in container.label[com.example.team]"),
-	ROW("container.labels", STR, TEXT, 0, 0, get_labels,
+	ROW("container.labels", STR, TEXT, 0, OF_CONTAINER, get_labels,
 	    "labels of the container, as KEY=VALUE separated by commas"),
+};
+
+static const struct sinsp_field_row pod_rows[] = {
+	ROW("k8s.pod.name", STR, SEARCH, 0, POD_NAME, get_pod, "name of the Kubernetes pod of the container"),
+	ROW("k8s.pod.id", STR, SEARCH, 0, POD_UID, get_pod, "UID of the pod"),
+	ROW("k8s.pod.label", STR, SEARCH, FIELD_F_ARG_NEEDED | FIELD_F_ARG_KEY, OF_POD, get_label,
+	    "one label of the pod, as in k8s.pod.label[app]; known with --cri-socket"),
+	ROW("k8s.pod.labels", STR, TEXT, 0, OF_POD, get_labels,
+	    "labels of the pod, as KEY=VALUE separated by commas; known with --cri-socket"),
+	ROW("k8s.ns.name", STR, SEARCH, 0, POD_NAMESPACE, get_pod, "name of the pod's namespace"),
 };
 /* clang-format on */
 
@@ -271,4 +303,11 @@ const struct sinsp_field_class sinsp_fields_container = {
 	.title = "container",
 	.help = "The container of the process",
 	FIELD_ROWS(rows),
+};
+
+const struct sinsp_field_class sinsp_fields_k8s = {
+	.name = "k8s",
+	.title = "k8s",
+	.help = "The Kubernetes pod of the process, by the labels of its container",
+	FIELD_ROWS(pod_rows),
 };

@@ -95,27 +95,6 @@ static int get_latency(struct sinsp_eval *e, const struct sinsp_field *f, struct
 	return has_latency(e->evt) ? part_of(v, f->row->variant, e->evt->latency_ns) : 0;
 }
 
-/* Writes 832ns, 1.79us or 12ms, truncated as in sysdig. */
-static char *put_human(char *p, uint64_t ns)
-{
-	static const struct {
-		uint64_t ns;
-		const char *name;
-	} units[] = {{1000, "us"}, {1000000, "ms"}, {NS_PER_S, "s"}};
-	size_t i = 0;
-
-	if (ns < 1000)
-		return put_lit(put_u64(p, ns), "ns");
-	while (i < 2 && ns >= units[i + 1].ns)
-		i++;
-	p = put_u64(p, ns / units[i].ns);
-	if (ns < 10 * units[i].ns) {
-		*p++ = '.';
-		p = put_mem(p, &sinsp_two_digits[ns % units[i].ns / (units[i].ns / 100) * 2], 2);
-	}
-	return put_mem(p, units[i].name, strlen(units[i].name));
-}
-
 static int get_latency_human(struct sinsp_eval *e, const struct sinsp_field *f,
 			     struct sinsp_value *v, const struct sinsp_value **more)
 {
@@ -126,20 +105,24 @@ static int get_latency_human(struct sinsp_eval *e, const struct sinsp_field *f,
 		return 0;
 	if (!start)
 		return -ENOMEM;
-	return field_mem(v, start, (size_t)(put_human(start, e->evt->latency_ns) - start));
+	return field_mem(v, start, (size_t)(time_text_human(start, e->evt->latency_ns) - start));
 }
 
-/* Gets the column of a spectrogram, from 1: a power of ten has an eleventh of the screen. */
-static int get_latency_quantized(struct sinsp_eval *e, const struct sinsp_field *f,
-				 struct sinsp_value *v, const struct sinsp_value **more)
+int field_spectrum_column(const struct sinsp_eval *e, struct sinsp_value *v, uint64_t ns)
 {
 	double power;
 
-	(void)f, (void)more;
-	if (!e->evt->latency_ns)
+	if (!ns)
 		return 0;
-	power = log10((double)e->evt->latency_ns);
+	power = log10((double)ns);
 	return field_u(v, (uint64_t)((power > 11 ? 11 : power) * e->columns / 11) + 1);
+}
+
+static int get_latency_quantized(struct sinsp_eval *e, const struct sinsp_field *f,
+				 struct sinsp_value *v, const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return field_spectrum_column(e, v, e->evt->latency_ns);
 }
 
 static int get_wait_latency(struct sinsp_eval *e, const struct sinsp_field *f,

@@ -15,12 +15,21 @@ static int is_lone_exit(const struct sinsp_evt *evt)
 	       !(evt->raw.flags & SCAP_EVT_F_FULL) && !(evt->info->flags & EF_CREATES_FD);
 }
 
+/* Returns whether the socket of a TLS connection is unknown. */
+static int is_lone_tls(const struct sinsp_evt *evt)
+{
+	return evt->fdnum == -1 &&
+	       (evt->raw.type == EVT_TLS_READ_X || evt->raw.type == EVT_TLS_WRITE_X);
+}
+
 static int get_num(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
 	(void)f, (void)more;
 	/* -1: the call created no descriptor. */
-	return evt_is_about_fd(e->evt) && !is_lone_exit(e->evt) ? field_i(v, e->evt->fdnum) : 0;
+	if (!evt_is_about_fd(e->evt) || is_lone_exit(e->evt) || is_lone_tls(e->evt))
+		return 0;
+	return field_i(v, e->evt->fdnum);
 }
 
 static int get_type(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,

@@ -9,6 +9,7 @@
 #include "field_rows.h"
 #include "shared/stack.h"
 #include "state/code_maps.h"
+#include "symbols/runtime_code.h"
 #include "symbols/symbols.h"
 #include "text.h"
 
@@ -119,6 +120,15 @@ static char *put_text(char *p, const char *text)
 	return text ? put_utf8(p, text, strnlen(text, NAME_MAX_LEN)) : p;
 }
 
+/* Writes what distinguishes functions of one name in a file: the first line, or "#" and the number
+ * of the function in the file. */
+static char *put_begin(char *p, const struct sinsp_frame *f)
+{
+	if (f->begin && (f->language == STACK_WALKER_NODE || f->language == STACK_WALKER_BEAM))
+		*p++ = '#';
+	return put_u64(p, f->begin);
+}
+
 static char *put_row(char *p, const struct sinsp_frame *f)
 {
 	static const char kinds[] = {'u', 'k', 'j', 's', '?'};
@@ -131,7 +141,7 @@ static char *put_row(char *p, const struct sinsp_frame *f)
 	*p++ = '\t';
 	p = put_hex(p, f->place);
 	*p++ = '\t';
-	p = put_hex(p, f->offset);
+	p = f->kind == SINSP_FRAME_SCRIPT ? put_begin(p, f) : put_hex(p, f->offset);
 	*p++ = '\t';
 	p = put_text(p, f->file);
 	*p++ = '\t';
@@ -260,25 +270,43 @@ static int get_frame(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 	}
 }
 
-/* Writes the innermost function of an interpreted program, as FUNCTION (FILE:LINE). */
-static int get_script_top(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
-			  const struct sinsp_value **more)
+enum { LANG_TOP, LANG_OWN };
+
+/* Returns the innermost function of an interpreted program, for LANG_OWN of those outside of the
+ * runtime's library; NULL: there is none. A function without a name could be either. */
+static const struct sinsp_frame *script_frame(const struct sinsp_stack *st, unsigned int variant)
+{
+	for (size_t i = 0; i < st->n; i++) {
+		const struct sinsp_frame *f = &st->frames[i];
+
+		if (f->kind != SINSP_FRAME_SCRIPT)
+			continue;
+		if (variant == LANG_TOP)
+			return f;
+		if (!f->function)
+			return NULL;
+		if (!runtime_code_has(f->language, f->function, f->file))
+			return f;
+	}
+	return NULL;
+}
+
+/* Writes FUNCTION (FILE:LINE). */
+static int get_script(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+		      const struct sinsp_value **more)
 {
 	struct sinsp_text *t = &e->text;
 	const struct sinsp_frame *fr;
 	const struct sinsp_stack *st;
-	size_t i = 0;
 	char *p;
 	int r = stack_of(e, 0, &st);
 
-	(void)f, (void)more;
+	(void)more;
 	if (r <= 0)
 		return r;
-	while (i < st->n && st->frames[i].kind != SINSP_FRAME_SCRIPT)
-		i++;
-	if (i == st->n)
+	fr = script_frame(st, f->row->variant);
+	if (!fr)
 		return 0;
-	fr = &st->frames[i];
 	t->len = 0;
 	p = text_begin(t, 2 * NAME_MAX_LEN + TEXT_NUM_MAX + 16);
 	if (p) {
@@ -383,8 +411,8 @@ static const struct sinsp_field_row rows[] = {
 	    "stack.folded with inlined functions, which end with _[i]"),
 	TEXT("stack.rows", 0, get_rows,
 	    "one line per frame, innermost first: kind (u, k, j, s, ?, i if inlined), function, "
-	    "module, address in the module, offset in the function, source file, line; separated "
-	    "by tabs"),
+	    "module, address in the module, offset in the function (of an interpreter: its first "
+	    "line, or # and its number in the file), source file, line; separated by tabs"),
 	TEXT("stack.rows.source", 1, get_rows,
 	    "stack.rows with inlined functions and source lines from debug information"),
 	TEXT("stack.text", 0, get_text,
@@ -409,9 +437,12 @@ static const struct sinsp_field_row rows[] = {
 	    "kind of one frame's code: user, kernel, jit, script, inlined or unknown"),
 	FRAME("frame.lang", STR, DEC, FRAME_LANG,
 	    "language of one frame's function in an interpreted program, such as python"),
-	TEXT("stack.lang.top", 0, get_script_top,
+	TEXT("stack.lang.top", LANG_TOP, get_script,
 	    "innermost function of an interpreted program, with file and line: "
 	    "load (/srv/app.py:12)"),
+	TEXT("stack.lang.own", LANG_OWN, get_script,
+	    "stack.lang.top of the program's own functions: without builtins and the standard "
+	    "library of the language"),
 };
 /* clang-format on */
 

@@ -6,6 +6,12 @@
 
 #include "field_rows.h"
 
+/* Plaintext of TLS moves as encrypted bytes, which count. */
+static int is_counted(const struct sinsp_evt *evt)
+{
+	return evt->raw.type != EVT_TLS_READ_X && evt->raw.type != EVT_TLS_WRITE_X;
+}
+
 static int get_bytes(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
@@ -14,7 +20,7 @@ static int get_bytes(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 	unsigned int n;
 
 	(void)more;
-	if (!sinsp_evt_io(e->evt, &io) || !(io.ends & variant))
+	if (!sinsp_evt_io(e->evt, &io) || !(io.ends & variant) || !is_counted(e->evt))
 		return 0;
 	n = !!(io.ends & variant & SINSP_IO_READ) + !!(io.ends & variant & SINSP_IO_WRITE);
 	return field_u(v, io.n_bytes * n);
@@ -27,7 +33,7 @@ static int get_space(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 
 	(void)f;
 	(void)more;
-	if (!sinsp_evt_io(e->evt, &io) || !(io.ends & SINSP_IO_WRITE))
+	if (!sinsp_evt_io(e->evt, &io) || !(io.ends & SINSP_IO_WRITE) || !is_counted(e->evt))
 		return 0;
 	return field_u(v, io.n_bytes + io.n_reserved);
 }

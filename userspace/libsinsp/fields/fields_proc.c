@@ -177,6 +177,8 @@ static const struct sinsp_field_row rows[] = {
 	    "true if the process belongs to a liveness probe of its container"),
 	ROW("proc.is_container_readiness_probe", BOOL, SEARCH, 0, is_readiness, field_get_own,
 	    "true if the process belongs to a readiness probe of its container"),
+	ROW("proc.unit", STR, SEARCH, 0, unit, field_get_own,
+	    "systemd unit of the process, such as nginx.service or session-2.scope"),
 	ROW("proc.nthreads", UINT, STATE, 0, nthreads, field_get_own,
 	    "number of threads of the process"),
 	ROW("proc.nchilds", UINT, STATE, 0, nchilds, field_get_own,

@@ -2,6 +2,7 @@
 /* Fields of the thread of an event, and of the cgroups and capabilities of its process. */
 #include "ancestors.h"
 #include "facts.h"
+#include "state/cpu_use.h"
 
 static int get_tid(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
@@ -24,14 +25,22 @@ static int get_cpu(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 {
 	enum { MOST = 100 };
 	const struct sinsp_thread *t = e->evt->thread;
-	uint32_t n;
+	const uint16_t type = e->evt->raw.type, which = f->row->variant;
+	const struct sinsp_cpu_use *u;
+	double user, system;
 
 	(void)more;
-	if (e->evt->raw.type != EVT_PROCINFO_E || !t)
+	if (!t)
 		return 0;
-	n = (f->row->variant != CPU_SYSTEM ? t->cpu_usr_delta : 0) +
-	    (f->row->variant != CPU_USER ? t->cpu_sys_delta : 0);
-	v->d = n < MOST ? n : MOST;
+	if (which == CPU_ALL && type == EVT_PROCEXIT_E)
+		return sinsp_cpu_use_at_exit(e->evt, &v->d);
+	u = t->cpu_use;
+	if (type != EVT_PROCINFO_E && (type != FIELD_INTERVAL_END || !u || !u->known))
+		return 0;
+	user = type == EVT_PROCINFO_E ? t->cpu_usr_delta : u->user;
+	system = type == EVT_PROCINFO_E ? t->cpu_sys_delta : u->system;
+	v->d = (which != CPU_SYSTEM ? user : 0) + (which != CPU_USER ? system : 0);
+	v->d = v->d < MOST ? v->d : MOST;
 	return 1;
 }
 
@@ -65,14 +74,15 @@ static const struct sinsp_field_row rows[] = {
 	    "cgroup of the process in one subsystem, as in thread.cgroup.cpuacct"),
 	{"thread.cpu", FIELD_DOUBLE, FIELD_FMT_DEC, FIELD_COST_STATE, 0, CPU_ALL, get_cpu,
 	 "CPU time of the thread since its previous procinfo event, in hundredths of a second, at "
-	 "most 100; procinfo events of sysdig only",
-	 .needs = FIELD_NEEDS_HISTORY},
+	 "most 100; procinfo events of sysdig only. Live in saker top: percent of one CPU in the "
+	 "interval",
+	 .needs = FIELD_NEEDS_HISTORY | FIELD_NEEDS_CPU_TIME},
 	{"thread.cpu.user", FIELD_DOUBLE, FIELD_FMT_DEC, FIELD_COST_STATE, 0, CPU_USER, get_cpu,
 	 "user part of thread.cpu",
-	 .needs = FIELD_NEEDS_HISTORY},
+	 .needs = FIELD_NEEDS_HISTORY | FIELD_NEEDS_CPU_TIME},
 	{"thread.cpu.system", FIELD_DOUBLE, FIELD_FMT_DEC, FIELD_COST_STATE, 0, CPU_SYSTEM, get_cpu,
 	 "system part of thread.cpu",
-	 .needs = FIELD_NEEDS_HISTORY},
+	 .needs = FIELD_NEEDS_HISTORY | FIELD_NEEDS_CPU_TIME},
 	ROW("thread.vmsize", UINT, STATE, 0, thread_vmsize, field_get_own,
 	    "proc.vmsize for the main thread, 0 for others",
 	    .needs = FIELD_NEEDS_HISTORY),

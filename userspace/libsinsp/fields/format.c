@@ -257,6 +257,10 @@ int sinsp_format_header(const struct sinsp_format *f, struct sinsp_text *out)
 
 const char *sinsp_format_preset(enum sinsp_line_fmt fmt)
 {
+	if (fmt == SINSP_LINE_POD)
+		return "*%evt.num %evt.outputtime %evt.cpu %k8s.pod.name (%container.id) "
+		       "%proc.name "
+		       "(%thread.tid:%thread.vtid) %evt.dir %evt.type %evt.info";
 	if (fmt == SINSP_LINE_CONTAINER)
 		return "*%evt.num %evt.outputtime %evt.cpu %container.name (%container.id) "
 		       "%proc.name "

@@ -290,8 +290,8 @@ static void test_errors(void **state)
 		{"%evt.arg[0", "the argument of evt.arg has no closing ]", 10},
 		{"x%evt.around[5]", "cannot print evt.around: it is for filters only", 2},
 		{"%99999999999proc.name", "a field is at most 65535 columns wide", 1},
-		{"%span.id", "the field span.id is not supported: saker does not decode tracers",
-		 1},
+		{"%mesos.task.id",
+		 "the field mesos.task.id is not supported: saker does not query Mesos", 1},
 		{"abc", "the format has no field: name one, as in %evt.num", 0, SINSP_FORMAT_JSON},
 		{"*", "the format has no field: name one, as in %evt.num", 0, SINSP_FORMAT_TSV},
 	};

@@ -147,6 +147,24 @@ static void test_control_messages(void **state)
 	assert_string_equal(info(f, &evt), "res=5 size=5 data=hello tuple=NULL msgcontrol= ");
 }
 
+/* The second message has an address, the third one is malformed. */
+static void test_messages(void **state)
+{
+	static const char entries[] = "\5\0\0\0\0\0\0\0"
+				      "\7\0\0\0\xd\0\3\0\2\x7f\0\0\1\7\0\x7f\0\0\1\x35\0abc"
+				      "\2\0\0\0\0\0\7\0x";
+	const struct scap_param sent[] = {I64(3),    I64(7), U32(14),       BYTES("hello"),
+					  BYTES(""), U32(0), BYTES(entries)};
+	struct fixture *f = *state;
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_SENDMMSG_X, sent, 7);
+
+	evt.show_full = 1;
+	assert_string_equal(info(f, &evt),
+			    "res=3 fd=7(<u>/run/x) size=14 data=hello tuple=NULL msg_flags=0 "
+			    "messages=5 7:127.0.0.1:7->127.0.0.1:53:abc 2:x ");
+}
+
 static void test_events_beside_calls(void **state)
 {
 	const struct scap_param exit[] = {I64(256), I64(1), U8(0), U8(0)};
@@ -228,6 +246,7 @@ int main(void)
 		cmocka_unit_test(test_calls_without_a_name),
 		cmocka_unit_test(test_errors_of_whole_calls),
 		cmocka_unit_test(test_control_messages),
+		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_events_beside_calls),
 		cmocka_unit_test(test_every_parameter_has_its_name),
 		cmocka_unit_test(test_messages_to_the_log),

@@ -52,14 +52,24 @@ static char *put_name(struct sinsp_text *out, char *p, const char *name)
 	return p ? put_utf8(p, name, n) : NULL;
 }
 
-/* Writes "NAME (ID) ". */
-static char *put_container(struct sinsp_text *out, char *p, const struct sinsp_evt *evt)
+/* Returns the name of the container, or of its pod; NULL: unknown. */
+static const char *name_of(const struct sinsp_printer *pr, const struct sinsp_container *c)
+{
+	if (pr->opts.line_fmt == SINSP_LINE_POD)
+		return c ? sinsp_container_label(c, SINSP_LABEL_POD_NAME) : NULL;
+	return c && *c->name ? c->name : NULL;
+}
+
+/* Writes "NAME (ID) ". The host has no pod. */
+static char *put_container(const struct sinsp_printer *pr, struct sinsp_text *out, char *p,
+			   const struct sinsp_evt *evt)
 {
 	const struct sinsp_thread *t = evt->thread;
 	const struct sinsp_container *c = t ? sinsp_thread_container(t) : NULL;
 	const char *id = t ? sinsp_thread_container_id(t) : "<NA>";
+	const char *name = c || pr->opts.line_fmt == SINSP_LINE_POD ? name_of(pr, c) : id;
 
-	p = put_name(out, p, !c ? id : *c->name ? c->name : "<NA>");
+	p = put_name(out, p, name ?: "<NA>");
 	p = p ? put_name(out, put_lit(p, " ("), id) : NULL;
 	return p ? put_lit(p, ") ") : NULL;
 }
@@ -68,7 +78,7 @@ static char *put_container(struct sinsp_text *out, char *p, const struct sinsp_e
 static char *put_thread(const struct sinsp_printer *pr, struct sinsp_text *out, char *p,
 			const struct sinsp_evt *evt)
 {
-	const int with_vtid = pr->opts.line_fmt == SINSP_LINE_CONTAINER;
+	const int with_vtid = pr->opts.line_fmt != SINSP_LINE_DEFAULT;
 
 	p = put_name(out, p, evt->thread ? sinsp_thread_proc_name(evt->thread) : "<NA>");
 	if (!p)
@@ -174,8 +184,8 @@ static int put_pause(struct sinsp_printer *pr, struct sinsp_text *out, const str
 static char *put_beginning(struct sinsp_printer *pr, struct value_writer *w, char *p)
 {
 	p = put_head(pr, p, w->evt);
-	if (pr->opts.line_fmt == SINSP_LINE_CONTAINER)
-		p = put_container(w->out, p, w->evt);
+	if (pr->opts.line_fmt != SINSP_LINE_DEFAULT)
+		p = put_container(pr, w->out, p, w->evt);
 	if (p)
 		p = put_thread(pr, w->out, p, w->evt);
 	return p ? sinsp_type_put(w, p) : NULL;
@@ -195,9 +205,9 @@ static char *put_painted(struct sinsp_printer *pr, struct value_writer *w, char 
 	size_t from = (size_t)(p - out->p);
 
 	p = paint(out, put_head(pr, p, w->evt), from, COLOUR_DIM);
-	if (p && pr->opts.line_fmt == SINSP_LINE_CONTAINER) {
+	if (p && pr->opts.line_fmt != SINSP_LINE_DEFAULT) {
 		from = (size_t)(p - out->p);
-		p = paint(out, put_container(out, p, w->evt), from, COLOUR_CONTAINER);
+		p = paint(out, put_container(pr, out, p, w->evt), from, COLOUR_CONTAINER);
 	}
 	if (p) {
 		from = (size_t)(p - out->p);

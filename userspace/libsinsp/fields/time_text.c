@@ -133,3 +133,23 @@ void time_text_init(struct time_text *t, enum sinsp_time_fmt fmt)
 	t->sec = t->quarter = t->day = UINT64_MAX;
 	tzset();
 }
+
+char *time_text_human(char *p, uint64_t ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = {{1000, "us"}, {1000000, "ms"}, {NS_PER_S, "s"}};
+	size_t i = 0;
+
+	if (ns < 1000)
+		return put_lit(put_u64(p, ns), "ns");
+	while (i < 2 && ns >= units[i + 1].ns)
+		i++;
+	p = put_u64(p, ns / units[i].ns);
+	if (ns < 10 * units[i].ns) {
+		*p++ = '.';
+		p = put_mem(p, &sinsp_two_digits[ns % units[i].ns / (units[i].ns / 100) * 2], 2);
+	}
+	return put_mem(p, units[i].name, strlen(units[i].name));
+}

@@ -28,5 +28,6 @@ char *time_text_clock(struct time_text *t, char *p, uint64_t ns); /* local, with
 char *time_text_date(struct time_text *t, char *p, uint64_t ns); /* local, "YYYY-MM-DD " */
 char *time_text_iso8601(char *p, uint64_t ns); /* UTC */
 char *time_text_span(char *p, uint64_t from, uint64_t to); /* seconds with nine decimals */
+char *time_text_human(char *p, uint64_t ns); /* 832ns, 1.79us or 12ms, truncated as in sysdig */
 
 #endif /* SINSP_FIELDS_TIME_TEXT_H */

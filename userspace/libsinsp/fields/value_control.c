@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints control messages (cmsg) of sendmsg and recvmsg: passed descriptors by number and name,
- * others by level, type and length. */
+ * others by level, type and length. Prints the messages of sendmmsg and recvmmsg. */
 #include "value_kinds.h"
 
+#include "buffer.h"
+#include "event/messages.h"
 #include "thread.h"
 
 #define CMSG_SOL_SOCKET 1
@@ -82,8 +84,52 @@ char *value_put_controls(struct value_writer *w, char *p, const struct value *v)
 	return p;
 }
 
+static char *put_message(struct value_writer *w, char *p, const struct scap_message *m)
+{
+	const struct value tuple = {.p = m->tuple.p, .len = m->tuple.len, .type = PT_SOCKTUPLE};
+	const uint32_t n = w->buf_cut && w->buf_cut < m->data.len ? w->buf_cut : m->data.len;
+
+	p = text_room(w->out, p, 2 * VALUE_ROOM);
+	if (!p)
+		return NULL;
+	p = put_u64(p, m->size);
+	if (m->tuple.len)
+		p = value_put_tuple(w, put_lit(p, ":"), &tuple);
+	if (!p || !m->data.len)
+		return p;
+	p = text_room(w->out, p, sinsp_buffer_room(n) + VALUE_ROOM);
+	return p ? sinsp_buffer_put(put_lit(p, ":"), m->data.p, n, w->buf_fmt, w->buf_max) : NULL;
+}
+
+/* Writes SIZE:TUPLE:DATA of each message, separated by blanks, without what an entry lacks. */
+char *value_put_messages(struct value_writer *w, char *p, const struct value *v)
+{
+	struct scap_messages it = {.rest = {v->p, v->len}};
+	struct scap_message m;
+
+	while (p && it.rest.len && scap_messages_next(&it, &m)) {
+		if (it.n > 1) {
+			p = text_room(w->out, p, VALUE_ROOM);
+			if (p)
+				*p++ = ' ';
+		}
+		p = p ? put_message(w, p, &m) : NULL;
+	}
+	w->meaning = 0; /* no meaning for the whole */
+	return p;
+}
+
+static int is_named(const struct value_writer *w, const struct value *v, const char *name)
+{
+	return w->buf_fmt == SINSP_BUF_DOTS && w->evt->show_full && !strcmp(v->info->name, name);
+}
+
 int value_is_control(const struct value_writer *w, const struct value *v)
 {
-	return w->buf_fmt == SINSP_BUF_DOTS && w->evt->show_full &&
-	       !strcmp(v->info->name, "msgcontrol");
+	return is_named(w, v, "msgcontrol");
+}
+
+int value_is_messages(const struct value_writer *w, const struct value *v)
+{
+	return is_named(w, v, "messages");
 }

@@ -162,8 +162,11 @@ char *value_put_addr4(struct value_writer *w, char *p, const struct value *v);
 char *value_put_addr6(struct value_writer *w, char *p, const struct value *v);
 char *value_put_addr(struct value_writer *w, char *p, const struct value *v);
 
-/* value_control.c: whether the bytes are printed as control messages (cmsg), and how. */
+/* value_control.c: whether the bytes are printed as control messages (cmsg), and how; the same for
+ * the messages of sendmmsg and recvmmsg. */
 int value_is_control(const struct value_writer *w, const struct value *v);
 char *value_put_controls(struct value_writer *w, char *p, const struct value *v);
+int value_is_messages(const struct value_writer *w, const struct value *v);
+char *value_put_messages(struct value_writer *w, char *p, const struct value *v);
 
 #endif /* SINSP_FIELDS_VALUE_KINDS_H */

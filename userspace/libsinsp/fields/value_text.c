@@ -52,6 +52,8 @@ char *value_put_bytes(struct value_writer *w, char *p, const struct value *v)
 		return put_u64s(w, p, v);
 	if (value_is_control(w, v))
 		return value_put_controls(w, p, v);
+	if (value_is_messages(w, v))
+		return value_put_messages(w, p, v);
 	/* Bytes were moved, but not recorded. */
 	if (!v->len && whole_result(w->evt) > 0 && !strcmp(v->info->name, "data"))
 		return put_lit(p, "<NA>");

@@ -36,7 +36,7 @@ int sinsp_filter_error_lines(struct sinsp_text *out, const struct sinsp_filter_e
 		from++;
 	while (*end && *end != '\n' && end - at < SHOWN_AFTER)
 		end++;
-	while (*end && !is_first_byte(*end))
+	while (end > at && !is_first_byte(*end))
 		end--;
 	p = put_lit(p, "  ");
 	for (const char *c = from; c < end; c++)

@@ -152,10 +152,30 @@ static void types_of_arg(const char *name, struct filter_types *may)
 	}
 }
 
-/* Only the event slice has the fields of slices. */
-static void types_of_slices(struct filter_types *may)
+/* Fields that only some events have. */
+static const struct only {
+	const char *prefix;
+	unsigned int types[7]; /* 0: no more */
+} onlys[] = {
+	{"thread.slice.", {EVT_SLICE_E}},
+	{"span.", {EVT_MARKER_E, EVT_MARKER_X}},
+	{"tcp.",
+	 {EVT_TCP_STATE_E, EVT_TCP_CONNECT_E, EVT_TCP_RETRANSMIT_E, EVT_TCP_RESET_E, EVT_TCP_RTT_E,
+	  EVT_TCP_DROP_E, EVT_TCP_OVERFLOW_E}},
+};
+
+static const struct only *only_of(const struct sinsp_field *field)
 {
-	set_type(may->yes, EVT_INDEX(EVT_SLICE_E));
+	for (size_t i = 0; i < sizeof(onlys) / sizeof(onlys[0]); i++)
+		if (!strncmp(field->row->name, onlys[i].prefix, strlen(onlys[i].prefix)))
+			return &onlys[i];
+	return NULL;
+}
+
+static void types_of_only(const struct only *only, struct filter_types *may)
+{
+	for (size_t i = 0; i < sizeof(only->types) / sizeof(only->types[0]) && only->types[i]; i++)
+		set_type(may->yes, EVT_INDEX(only->types[i]));
 	for (unsigned int i = 0; i < EVT_INDEX_MAX; i++)
 		if (info_at(i))
 			set_type(may->no, i);
@@ -166,22 +186,22 @@ int sinsp_check_types(struct sinsp_filter *f, struct filter_check *c)
 	const struct sinsp_field *field =
 		c->left->kind == FILTER_EXPR_FIELD ? &c->left->field : NULL;
 	const unsigned int by_type = FIELD_F_BY_TYPE | FIELD_F_OF_OPENS | FIELD_F_OF_IO;
-	int of_slices;
+	const struct only *only;
 
 	if (c->typed || !field || c->right)
 		return 0;
 	c->typed = 1;
-	of_slices = !strncmp(field->row->name, "thread.slice.", strlen("thread.slice."));
-	if (!of_slices && !(field->row->flags & by_type) && !is_field(c, "evt.arg") &&
+	only = only_of(field);
+	if (!only && !(field->row->flags & by_type) && !is_field(c, "evt.arg") &&
 	    !is_field(c, "evt.rawarg"))
 		return 0;
-	if (!of_slices && !(field->row->flags & by_type) && field->has_index)
+	if (!only && !(field->row->flags & by_type) && field->has_index)
 		return 0;
 	c->may = sinsp_arena_alloc(&f->ast.arena, sizeof(*c->may));
 	if (!c->may)
 		return -ENOMEM;
-	if (of_slices)
-		types_of_slices(c->may);
+	if (only)
+		types_of_only(only, c->may);
 	else if (field->row->flags & by_type)
 		return types_of_constant(f, c, c->may);
 	else

@@ -412,6 +412,10 @@ static void test_the_caret_is_below_the_place(void **state)
 		    "d",
 		    4, "  \xc3\xa9= d\n     ^\n");
 	check_lines("\xe4\xb8\xad=d", 4, "  \xe4\xb8\xad=d\n     ^\n"); /* two columns */
+	check_lines(
+		"\x8a\x8a\x8a\x8a\x8a\x8a\x8a\x8a\x8a\x8a\x8a\x8a\x8a\x8a\x8a\x8a\x8a\x8a\x8a\x8a"
+		"\x8a\x8a\x8a\x8a\x8a\x8a\x8a\x8a\x8a\x8a",
+		0, "  \n  ^\n"); /* no character begins */
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = 0;
 	check_lines(

@@ -48,10 +48,16 @@ static void set_succeeded(struct sinsp_evt *e, struct sinsp_fd *fd)
 	set_outcome(e, fd, 0, SINSP_FD_F_CONNECTED);
 }
 
+/* Returns the error of a result below 0. A capture may have any number there: Linux has no larger
+ * error than 4095. */
+static int64_t error_of(int64_t res)
+{
+	return res >= -4095 ? -res : EINVAL;
+}
+
 static void set_failed(struct sinsp_evt *e, struct sinsp_fd *fd, int64_t res)
 {
-	/* Linux has no larger error number. */
-	set_outcome(e, fd, res >= -4095 ? (unsigned int)-res : EINVAL, SINSP_FD_F_CONNECT_FAILED);
+	set_outcome(e, fd, (unsigned int)error_of(res), SINSP_FD_F_CONNECT_FAILED);
 }
 
 /* Returns whether the connect continues after the call returned this error. */
@@ -102,13 +108,13 @@ void sinsp_connect_exit(struct sinsp_parse *p, struct sinsp_fd *fd)
 			sinsp_fd_set_connect_state(fd, SINSP_FD_F_CONNECTED);
 		return;
 	}
-	if (was_pending && is_of_call(-res))
+	if (was_pending && res < 0 && is_of_call(error_of(res)))
 		return;
 	if (!was_pending)
 		begin_connect(p->e, fd);
 	if (!res)
 		set_succeeded(p->e, fd);
-	else if (is_in_progress(-res))
+	else if (is_in_progress(error_of(res)))
 		set_pending(fd);
 	else
 		set_failed(p->e, fd, res);
@@ -162,7 +168,7 @@ static void read_io_result(struct sinsp_parse *p, struct sinsp_fd *fd)
 		set_succeeded(p->e, fd);
 	else if (res == -ENOTCONN && fd->flags & SINSP_FD_F_CONNECTED)
 		set_pending(fd);
-	else if (res < 0 && is_of_connect(-res))
+	else if (res < 0 && is_of_connect(error_of(res)))
 		set_failed(p->e, fd, res);
 }
 

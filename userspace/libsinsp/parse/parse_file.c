@@ -82,6 +82,8 @@ static void set_opened(struct sinsp_parse *p, struct sinsp_fd *fd, const struct 
 	/* O_TMPFILE opens an unnamed file in the directory */
 	if (fd->open_flags & SINSP_O_DIRECTORY && !(fd->open_flags & SINSP_O_TMPFILE))
 		fd->type = SCAP_FD_DIRECTORY;
+	else if (fd->open_flags & SINSP_O_FIFO)
+		fd->type = SCAP_FD_FIFO;
 	if (fd->open_flags & SINSP_O_CLOEXEC)
 		fd->flags |= SINSP_FD_F_CLOEXEC;
 	fd->dev = sinsp_u64(sinsp_evt_param(p, SINSP_P_dev), 0);

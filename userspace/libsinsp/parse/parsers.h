@@ -35,6 +35,7 @@ void sinsp_parse_unshare(struct sinsp_parse *p);
 /* parse_io_uring.c */
 void sinsp_parse_io_submit(struct sinsp_parse *p);
 void sinsp_parse_io_complete(struct sinsp_parse *p);
+void sinsp_parse_tls(struct sinsp_parse *p);
 
 /* parse_net.c */
 void sinsp_parse_socket(struct sinsp_parse *p);
@@ -51,6 +52,7 @@ void sinsp_parse_recv(struct sinsp_parse *p);
 /* parse_passed_fd.c */
 void sinsp_parse_passed_file(struct sinsp_parse *p);
 void sinsp_parse_request(struct sinsp_parse *p);
+void sinsp_parse_tracer(struct sinsp_parse *p);
 
 /* parse_connect.c */
 /* Updates a descriptor whose connect is pending by an event that is no exit of connect. */
