@@ -1,0 +1,25 @@
+-- SPDX-License-Identifier: Apache-2.0
+view_info = {
+  id = "edges",
+  name = "Service Edges",
+  description = "Requests that processes of this machine send, by the address that they send them to.",
+  tips = {"Drill down into an address to see its requests."},
+  tags = {"Default"},
+  view_type = "table",
+  filter = "evt.type=request and request.side=client",
+  applies_to = {"", "container.id", "proc.pid", "proc.name", "thread.tid"},
+  is_root = true,
+  drilldown_target = "requests_list",
+  columns = {
+    {name = "NA", field = "request.peer", is_key = true},
+    {name = "RATE", field = "evt.count", description = "Requests per second.", aggregation = "TIME_AVG", colsize = 8,
+     is_sorting = true},
+    {name = "COUNT", field = "evt.count", description = "Requests.", aggregation = "SUM", colsize = 8},
+    {name = "FAILED", field = "request.failed", description = "Requests that failed.", aggregation = "SUM", colsize = 8},
+    {name = "P50", field = "request.latency", description = "Half of them took no longer.", aggregation = "P50", colsize = 9},
+    {name = "P99", field = "request.latency", description = "99 % of them took no longer.", aggregation = "P99", colsize = 9},
+    {name = "CLIENT", field = "proc.name", description = "Process that asks; of several, the first.", colsize = 16},
+    {name = "PROTO", field = "request.proto", description = "Protocol.", colsize = 10},
+    {name = "SERVER", field = "request.peer", description = "Address of the server.", colsize = 22},
+  },
+}

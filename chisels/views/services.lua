@@ -1,0 +1,28 @@
+-- SPDX-License-Identifier: Apache-2.0
+view_info = {
+  id = "services",
+  name = "Services",
+  description = "Requests that each server answers: how many, how many failed, how long they took.",
+  tips = {"Drill down into a server to see what was asked.", "saker why tells where the time of slow requests went."},
+  tags = {"Default"},
+  view_type = "table",
+  filter = "evt.type=request and request.kind=request and request.side=server",
+  applies_to = {"", "container.id", "proc.pid", "thread.tid", "fd.sport"},
+  is_root = true,
+  drilldown_target = "requests",
+  columns = {
+    {name = "NA", field = "proc.name", is_key = true},
+    {name = "RATE", field = "evt.count", description = "Requests per second.", aggregation = "TIME_AVG", colsize = 8,
+     is_sorting = true},
+    {name = "COUNT", field = "evt.count", description = "Requests.", aggregation = "SUM", colsize = 8},
+    {name = "FAILED", field = "request.failed", description = "Requests that failed.", aggregation = "SUM", colsize = 8},
+    {name = "P50", field = "request.latency", description = "Half of them took no longer.", aggregation = "P50", colsize = 9},
+    {name = "P90", field = "request.latency", description = "90 % of them took no longer.", aggregation = "P90", colsize = 9},
+    {name = "P99", field = "request.latency", description = "99 % of them took no longer.", aggregation = "P99", colsize = 9},
+    {name = "MAX", field = "request.latency", description = "The longest one.", aggregation = "MAX", colsize = 9},
+    {name = "IN", field = "request.bytes_in", description = "Bytes received.", aggregation = "SUM", colsize = 9},
+    {name = "OUT", field = "request.bytes_out", description = "Bytes sent.", aggregation = "SUM", colsize = 9},
+    {name = "CONTAINER", field = "container.name", tags = {"containers"}, description = "Container.", colsize = 20},
+    {name = "SERVER", field = "proc.name", description = "Process that answers.", colsize = 0},
+  },
+}

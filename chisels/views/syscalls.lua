@@ -1,0 +1,26 @@
+-- SPDX-License-Identifier: Apache-2.0
+view_info = {
+  id = "syscalls",
+  name = "System Calls",
+  description = "How often each system call is made, and how long it takes.",
+  tips = {"Drill down into a call to see who makes it."},
+  tags = {"Default", "wsysdig"},
+  view_type = "table",
+  filter = "syscall.type exists",
+  applies_to = {"", "container.id", "proc.pid", "thread.nametid", "proc.name", "thread.tid",
+    "fd.sport", "fd.sproto", "fd.name", "fd.containername", "fd.directory",
+    "fd.containerdirectory", "evt.res"},
+  drilldown_target = "syscall_procs",
+  use_defaults = true,
+  columns = {
+    {name = "NA", field = "evt.type", is_key = true},
+    {name = "CALLS/S", field = "evt.count", description = "Calls per second.",
+      aggregation = "TIME_AVG", colsize = 10, is_sorting = true},
+    {name = "TOT TIME", field = "evt.latency", description = "Time in the call.",
+      aggregation = "SUM", colsize = 10},
+    {name = "AVG TIME", field = "evt.latency", description = "Mean time of a call.",
+      aggregation = "AVG", colsize = 10},
+    {name = "SYSCALL", field = "evt.type", description = "Name of the call.", aggregation = "SUM",
+      colsize = 32},
+  },
+}

@@ -1,0 +1,27 @@
+-- SPDX-License-Identifier: Apache-2.0
+view_info = {
+  id = "users",
+  name = "Users",
+  description = "What the processes of each user use.",
+  tips = {"Drill down into a user to see the processes."},
+  tags = {"Default"},
+  view_type = "table",
+  filter = "evt.type!=switch and user.name exists",
+  applies_to = {"", "container.id"},
+  is_root = true,
+  drilldown_target = "procs",
+  use_defaults = true,
+  columns = {
+    {name = "NA", field = "thread.tid", is_key = true},
+    {name = "NA", field = "user.name", is_groupby_key = true},
+    {name = "CPU", field = "thread.cpu", description = "CPU used, in percent of one CPU.", aggregation = "AVG",
+     groupby_aggregation = "SUM", colsize = 8, is_sorting = true},
+    {name = "CALLS", field = "evt.count.exit", description = "Calls that ended, per second.", aggregation = "TIME_AVG",
+     groupby_aggregation = "SUM", colsize = 9},
+    {name = "FILE", field = "evt.buflen.file", description = "Bytes per second read from and written to files.",
+     aggregation = "TIME_AVG", groupby_aggregation = "SUM", colsize = 9},
+    {name = "NET", field = "evt.buflen.net", description = "Bytes per second received and sent.",
+     aggregation = "TIME_AVG", groupby_aggregation = "SUM", colsize = 9},
+    {name = "USER", field = "user.name", description = "User.", colsize = 0},
+  },
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "view_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_ROWS = 64 };
+
+static int is_bytes(enum view_kind kind)
+{
+	return kind == VIEW_TEXT || kind == VIEW_IP;
+}
+
+void view_rows_init(struct view_rows *r, size_t n_cols, size_t max, size_t text_max)
+{
+	*r = (struct view_rows){.n_cols = n_cols, .max = max, .text_max = text_max};
+}
+
+void view_rows_clear(struct view_rows *r)
+{
+	sinsp_arena_fini(&r->texts);
+	r->texts = (struct sinsp_arena){0};
+	r->n = r->text_sz = 0;
+	if (r->slots)
+		memset(r->slots, 0, r->n_slots * sizeof(*r->slots));
+}
+
+void view_rows_fini(struct view_rows *r)
+{
+	sinsp_arena_fini(&r->texts);
+	free(r->cells);
+	free(r->hashes);
+	free(r->slots);
+	*r = (struct view_rows){0};
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15;
+	return h ^ h >> 32;
+}
+
+uint64_t view_cell_hash(const struct view_cell *c, enum view_kind kind)
+{
+	uint64_t h = 0x243f6a8885a308d3, word;
+	size_t at = 0;
+
+	if (!is_bytes(kind))
+		return mix(h, c->u);
+	for (; at + sizeof(word) <= c->len; at += sizeof(word)) {
+		memcpy(&word, c->p + at, sizeof(word));
+		h = mix(h, word);
+	}
+	word = c->len;
+	for (; at < c->len; at++)
+		word = word << 8 | (unsigned char)c->p[at];
+	return mix(h, word);
+}
+
+static int is_same(const struct view_cell *a, const struct view_cell *b, enum view_kind kind)
+{
+	if (!is_bytes(kind))
+		return a->u == b->u;
+	return a->len == b->len && (!a->len || memcmp(a->p, b->p, a->len) == 0);
+}
+
+int64_t view_rows_find(const struct view_rows *r, const struct view_cell *key, enum view_kind kind,
+		       uint64_t hash)
+{
+	if (!r->n_slots)
+		return VIEW_ROW_NONE;
+	for (size_t s = hash & (r->n_slots - 1); r->slots[s]; s = (s + 1) & (r->n_slots - 1)) {
+		const size_t i = r->slots[s] - 1;
+
+		if (r->hashes[i] == hash && is_same(view_row(r, i), key, kind))
+			return (int64_t)i;
+	}
+	return VIEW_ROW_NONE;
+}
+
+static void put_slot(struct view_rows *r, size_t i)
+{
+	size_t s = r->hashes[i] & (r->n_slots - 1);
+
+	while (r->slots[s])
+		s = (s + 1) & (r->n_slots - 1);
+	r->slots[s] = (uint32_t)i + 1;
+}
+
+/* Makes room for @cap rows; slots are at most half full. */
+static int set_room(struct view_rows *r, size_t cap)
+{
+	struct view_cell *cells = realloc(r->cells, cap * r->n_cols * sizeof(*cells));
+	uint64_t *hashes;
+	uint32_t *slots;
+	size_t n_slots = FIRST_ROWS;
+
+	if (!cells)
+		return -ENOMEM;
+	r->cells = cells;
+	hashes = realloc(r->hashes, cap * sizeof(*hashes));
+	if (!hashes)
+		return -ENOMEM;
+	r->hashes = hashes;
+	while (n_slots < 2 * cap)
+		n_slots *= 2;
+	slots = calloc(n_slots, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	free(r->slots);
+	r->slots = slots;
+	r->cap = cap;
+	r->n_slots = n_slots;
+	for (size_t i = 0; i < r->n; i++)
+		put_slot(r, i);
+	return 0;
+}
+
+int view_rows_reserve(struct view_rows *r, size_t n)
+{
+	return n ? set_room(r, n) : 0;
+}
+
+int64_t view_rows_add(struct view_rows *r, uint64_t hash)
+{
+	int err;
+
+	if (r->n >= r->max)
+		return -ENOSPC;
+	err = r->n == r->cap ? set_room(r, r->cap ? 2 * r->cap : FIRST_ROWS) : 0;
+	if (err)
+		return err;
+	memset(view_row(r, r->n), 0, r->n_cols * sizeof(*r->cells));
+	r->hashes[r->n] = hash;
+	put_slot(r, r->n);
+	return (int64_t)r->n++;
+}
+
+int view_rows_store(struct view_rows *r, struct view_cell *dst, const struct view_cell *src,
+		    enum view_kind kind)
+{
+	char *text;
+
+	if (!is_bytes(kind)) {
+		*dst = *src;
+		return 0;
+	}
+	if (dst->p && dst->len == src->len && memcmp(dst->p, src->p, src->len) == 0) {
+		dst->n = src->n;
+		return 0;
+	}
+	*dst = (struct view_cell){.p = "", .n = src->n};
+	if (!src->len)
+		return 0;
+	if (r->text_sz + src->len > r->text_max)
+		return -ENOSPC;
+	text = sinsp_arena_copy(&r->texts, src->p, src->len);
+	if (!text)
+		return -ENOMEM;
+	r->text_sz += src->len;
+	dst->p = text;
+	dst->len = src->len;
+	return 0;
+}
+
+int view_rows_new_hist(struct view_rows *r, struct view_cell *dst)
+{
+	*dst = (struct view_cell){0};
+	if (r->text_sz + sizeof(*dst->hist) > r->text_max)
+		return -ENOSPC;
+	dst->hist = sinsp_arena_alloc(&r->texts, sizeof(*dst->hist));
+	if (!dst->hist)
+		return -ENOMEM;
+	*dst->hist = (struct view_hist){0};
+	r->text_sz += sizeof(*dst->hist);
+	return 0;
+}
