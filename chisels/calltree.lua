@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-description = "Shows sampled stacks as a tree of calls. Each line is a function with its share of the time of all samples, below the function that called it. Branches of less than one percent are left out. Functions that take all the time of their caller are on the line of the caller. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
+description = "Shows sampled stacks as a tree of calls. Each line is a function with its share of the time of all samples, below the function that called it. Branches of less than one percent are left out. Functions that take all the time of their caller are on the line of the caller. Where a thread waits, the kernel is one line: the function that waits. Needs a capture with samples: saker profile -w FILE, or saker --sample 99 -w FILE."
 short_description = "Show sampled stacks as a tree of calls"
 category = "Performance"
 
@@ -13,6 +13,8 @@ local arg = report.args {
      return n and n >= 0 and n <= 100 and n or nil, "a number from 0 to 100 is needed"
    end},
   {name = "depth", default = 60, argtype = "int", check = report.whole(1), description = "levels of the tree, at most (60)"},
+  {name = "kernel", default = "short", check = report.one_of {"short", "all"},
+   description = "functions of the kernel below a wait: short for the one that waits, or all (short)"},
 }
 
 local suffixes = {k = " [kernel]", j = " [jit]", t = " [thread]"}
@@ -47,7 +49,7 @@ local function put_line(width, text)
 end
 
 local function put(profile)
-  local root = profile:tree {least = arg.least / 100}
+  local root = profile:tree {least = arg.least / 100, short_waits = arg.kernel == "short"}
   local all, least = root.value, root.value * arg.least / 100
   local width = sysdig.is_tty() and sysdig.get_terminal_info().width or 0
   put_line(width, ("%6s %9s  %s"):format("TOTAL%", "TOTAL", "CALLS"))

@@ -18,6 +18,7 @@ local function share(value, total) return ("%.2f%%"):format(total > 0 and 100 * 
 
 local function where(frame)
   if not frame or frame.module == "" then return nil end
+  if frame.file == frame.module then return frame.file .. (frame.line and ":" .. frame.line or "") end
   if frame.file ~= "" then
     return ("%s%s in %s"):format(frame.file, frame.line and ":" .. frame.line or "", frame.module)
   end

@@ -32,18 +32,25 @@ function on_init()
   fields = report.fields {
     ns = "sample.weight", call = "sample.call", state = "sample.state", waker = "sample.waker.comm",
     waker_tid = "sample.waker", arg = "sample.call.arg", fd = "sample.call.fd", file = "sample.call.file",
-    older = "sample.older", rows = "stack.rows",
+    older = "sample.older", rows = "stack.rows", own = "stack.lang.own",
   }
   return true
 end
 
--- Returns the innermost function of an interpreted program, with its file and line. Builtins, which have no
--- line, count only if nothing else does; nil: there is none.
+-- Returns the innermost function of an interpreted program, with its file and line, which may be unknown; nil:
+-- there is none. Functions of the runtime's library count only if nothing else does; among these builtins,
+-- which have no file, or are native methods of Java.
 local function script_culprit(text)
-  local builtin
+  local own, builtin = evt.field(fields.own), nil
+  if own then
+    local func, file = own:match("^(.*) %((.*)%)$")
+    local path, line = (file or ""):match("^(.*):(%d+)$")
+    return func or own, path or file, tonumber(line)
+  end
   for func, file, line in text:gmatch("%f[^\n\0]s\t([^\t\n]+)\t[^\t\n]*\t[^\t\n]*\t[^\t\n]*\t([^\t\n]*)\t([^\t\n]*)") do
     line = tonumber(line)
     if line and line > 0 then return func, file ~= "" and file or nil, line end
+    if file ~= "" and not file:find("%.java$") then return func, file end
     builtin = builtin or {func, file ~= "" and file or nil}
   end
   if builtin then return builtin[1], builtin[2] end
@@ -81,7 +88,7 @@ end
 -- "load (app.py:12)"
 local function function_of(r)
   if not r.file then return r.func end
-  return ("%s (%s%s)"):format(r.func, r.file:match("[^/]*$"), r.line and r.line > 0 and ":" .. r.line or "")
+  return ("%s (%s%s)"):format(r.func, report.source_name(r.file), r.line and r.line > 0 and ":" .. r.line or "")
 end
 
 -- The last sample of each thread that was not woken since: where it still waits if the capture ends. Threads
@@ -113,7 +120,8 @@ end
 
 local WAITING_LINES = 10
 
--- Returns the places where threads still wait, those with the most threads first.
+-- Returns the places where threads still wait: functions of interpreted programs before those of runtimes,
+-- then those with the most threads.
 local function waiting_places()
   local places, list = {}, {}
   for _, w in pairs(waiting) do
@@ -125,12 +133,14 @@ local function waiting_places()
       list[#list + 1] = places[text]
     end
     local p = places[text]
+    p.is_own, p.thread = p.is_own or r.file ~= nil, (p.n == 0 or p.thread == r.thread) and r.thread or nil
     p.n, p.at_least, p.ns = p.n + 1, p.at_least or w.at_least, math.max(p.ns, w.ns)
     if w.object and not p.by[w.object] then p.objects[#p.objects + 1] = w.object end
     if w.object then p.by[w.object] = (p.by[w.object] or 0) + 1 end
   end
   for _, p in ipairs(list) do table.sort(p.objects) end
   table.sort(list, function(a, b)
+    if a.is_own ~= b.is_own then return a.is_own end
     if a.n ~= b.n then return a.n > b.n end
     return a.text < b.text
   end)
@@ -161,7 +171,8 @@ local function put_waiting()
       break
     end
     print(("%d thread%s still wait%s: %s, for %s%s%s"):format(
-      p.n, p.n > 1 and "s" or "", p.n > 1 and "" or "s", report.line(p.text), p.at_least and "at least " or "",
+      p.n, p.n > 1 and "s" or "", p.n > 1 and "" or "s", report.line(p.text .. (p.thread and ", thread " .. p.thread or "")),
+      p.at_least and "at least " or "",
       report.time(p.ns), report.line(objects_of(p))))
   end
 end

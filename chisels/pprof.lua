@@ -3,31 +3,13 @@ description = "Makes a pprof profile of sampled stacks (profile.proto, not compr
 short_description = "Make a pprof profile of sampled stacks"
 category = "Performance"
 
+local profiletables = require "profiletables"
+local protobuf = require "protobuf"
 local report = require "report"
 local stacks = require "stacks"
 
 local arg = report.args {}
-
--- ---- protobuf ----
-
-local function varint(n)
-  local bytes = {}
-  while n > 127 or n < 0 do
-    bytes[#bytes + 1] = string.char(n & 0x7f | 0x80)
-    n = n >> 7
-  end
-  bytes[#bytes + 1] = string.char(n)
-  return table.concat(bytes)
-end
-
--- Leaves out fields that are 0 or empty.
-local function number(field, n) return n == 0 and "" or varint(field << 3) .. varint(n) end
-local function bytes(field, s) return varint(field << 3 | 2) .. varint(#s) .. s end
-local function packed(field, list)
-  local parts = {}
-  for i, n in ipairs(list) do parts[i] = varint(n) end
-  return bytes(field, table.concat(parts))
-end
+local number, bytes, packed = protobuf.number, protobuf.bytes, protobuf.packed
 
 -- ---- tables of the profile: entries are numbered in order of arrival ----
 
@@ -68,36 +50,21 @@ local function mapping(frame)
 end
 
 local function func(frame)
-  return functions(frame.name .. "\t" .. frame.file .. "\t" .. frame.module, function(id)
-    return bytes(5, number(1, id) .. number(2, str(frame.name)) .. number(3, str(frame.name))
+  return functions(profiletables.function_key(frame), function(id)
+    return bytes(5, number(1, id) .. number(2, str(frame.label)) .. number(3, str(frame.name))
       .. number(4, str(frame.file)))
   end)
 end
 
--- frames: those of one address: the inlined functions, innermost first, then the function that contains them.
 local function location(frames)
-  local outer, key = frames[#frames], {}
-  for i, f in ipairs(frames) do key[i] = f.name .. "\t" .. f.file .. "\t" .. (f.line or "") end
-  return locations(outer.module .. "\t" .. outer.place .. "\t" .. table.concat(key, "\n"), function(id)
+  return locations(profiletables.location_key(frames), function(id)
     local lines = {}
     for i, f in ipairs(frames) do
       lines[i] = bytes(4, number(1, func(f)) .. number(2, f.line or 0))
     end
-    return bytes(4, number(1, id) .. number(2, mapping(outer))
-      .. number(3, math.tointeger(tonumber(outer.place, 16) or 0) or 0) .. table.concat(lines))
+    return bytes(4, number(1, id) .. number(2, mapping(frames[#frames])) .. number(3, profiletables.address(frames))
+      .. table.concat(lines))
   end)
-end
-
-local function locations_of(s)
-  local list, same, frames = {}, {}, s.frames
-  for i = stacks.n_to_wait(frames), 1, -1 do
-    same[#same + 1] = frames[i]
-    if frames[i].kind ~= "i" then
-      list[#list + 1] = location(same)
-      same = {}
-    end
-  end
-  return list
 end
 
 local function value_type(field, type, unit)
@@ -108,7 +75,7 @@ local function label(name, value) return bytes(3, number(1, str(name)) .. value)
 
 local function sample(s, is_time)
   local values = is_time and {s.n, s.ns} or {s.n}
-  return bytes(2, packed(1, locations_of(s)) .. packed(2, values)
+  return bytes(2, packed(1, profiletables.locations(s, location)) .. packed(2, values)
     .. label("process", number(2, str(s.process))) .. (s.pid and label("pid", number(3, s.pid)) or "")
     .. label("thread", number(2, str(s.thread or s.process))))
 end
@@ -177,10 +144,4 @@ local function put(profile)
   flush()
 end
 
-local function is_wanted()
-  if not sysdig.is_tty() or report.is_json() then return true end
-  io.stderr:write("saker: pprof: cannot print a profile to a terminal: it is binary; redirect it to a file, or use saker profile -o FILE.pb.gz\n")
-  return false
-end
-
-stacks.view {source = true, build_ids = true, init = is_wanted, put = put}
+stacks.view {source = true, build_ids = true, init = profiletables.is_wanted("pprof", "pb.gz"), put = put}

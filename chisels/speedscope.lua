@@ -16,7 +16,7 @@ local frames, numbers, number_by_frame = {}, {}, {}
 local function number_of(frame)
   local number = number_by_frame[frame]
   if number then return number end
-  local key = frame.kind .. "\t" .. frame.name .. "\t" .. (frame.module or "") .. "\t" .. (frame.file or "")
+  local key = frame.kind .. "\t" .. frame.label .. "\t" .. (frame.module or "") .. "\t" .. (frame.file or "")
   if not numbers[key] then
     frames[#frames + 1] = frame
     numbers[key] = #frames - 1
@@ -27,7 +27,7 @@ end
 
 local function put_frames()
   for i, f in ipairs(frames) do
-    local parts = {'"name":' .. chisel.json(f.name)}
+    local parts = {'"name":' .. chisel.json(f.label)}
     local file = f.file and f.file ~= "" and f.file or f.module
     if file and file ~= "" then parts[#parts + 1] = '"file":' .. chisel.json(file) end
     if f.line then parts[#parts + 1] = ('"line":%d'):format(f.line) end
@@ -40,7 +40,7 @@ local NUMBER = ">I4"
 
 local function path_of(s, process)
   local path = {process}
-  if s.thread then path[#path + 1] = NUMBER:pack(number_of {kind = "t", name = s.thread}) end
+  if s.thread then path[#path + 1] = NUMBER:pack(number_of {kind = "t", label = s.thread}) end
   for _, frame in ipairs(s.frames) do path[#path + 1] = NUMBER:pack(number_of(frame)) end
   return table.concat(path)
 end
@@ -64,7 +64,7 @@ end
 local function put_profile(profile, name, list, with_process)
   local value, paths, processes, total = profile:value(), {}, {}, 0
   for _, s in ipairs(list) do
-    local process = with_process and (processes[s.root] or NUMBER:pack(number_of {kind = "p", name = s.root}))
+    local process = with_process and (processes[s.root] or NUMBER:pack(number_of {kind = "p", label = s.root}))
     processes[s.root] = process
     paths[s] = path_of(s, process or nil)
     total = total + value(s)

@@ -14,10 +14,12 @@ local arg = report.args {
    end},
   {name = "of", default = "all", check = report.one_of {"all", "running"},
    description = "all samples; or running: without those of threads off the CPU (all)"},
+  {name = "native", default = "own", check = report.one_of {"own", "callers"},
+   description = "native functions that a function of an interpreter calls: with their own time; or callers: their time is its own (own)"},
 }
 
 local function sorted_rows(profile)
-  local list = profile:functions()
+  local list = profile:functions {key = stacks.function_key, native_in_callers = arg.native == "callers"}
   table.sort(list, function(a, b)
     if a[arg.sort] ~= b[arg.sort] then return a[arg.sort] > b[arg.sort] end
     if a.total ~= b.total then return a.total > b.total end
@@ -49,7 +51,7 @@ local function put(profile)
     if i > arg.top then break end
     local line = stacks.hottest_line(r)
     has_lines = has_lines or line ~= nil
-    if line and not report.is_json() then line = report.base_name(line) end
+    if line and not report.is_json() then line = report.source_name(line) end
     rows[i] = {100 * r.self / all, r.self, 100 * r.total / all, r.total, name_of(r), r.frame.module_name, line}
   end
   if has_lines then columns[7] = {title = "LINE", name = "line"} end

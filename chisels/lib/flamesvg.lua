@@ -2,21 +2,13 @@
 -- Draws a tree of stacks as a flame graph: require "flamesvg". The SVG file is self-contained; it has
 -- search and zoom where scripts run, and is readable where they do not.
 local stacks = require "stacks"
+local escape = require "xmltext"
 local flamesvg = {}
 
 local WIDTH, PAD, ROW, HEAD, FOOT = 1200, 12, 18, 76, 34
 local CHAR = 6.63     -- width of a character of the frames' font
 local LEAST = 0.15    -- pixels: narrower frames are left out
 flamesvg.least = LEAST / (WIDTH - 2 * PAD) -- as a share of all samples
-
-local entities = {["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;"}
-
--- Symbols and thread names can have any bytes, and XML cannot hold some of them even as references.
-local function escape(text)
-  text = text:gsub("[%z\1-\8\11-\31\127]", "."):gsub('[&<>"]', entities)
-  if not utf8.len(text) then return (text:gsub("[\128-\255]", "?")) end
-  return (text:gsub("\xC2[\x80-\x9F]", "."):gsub("\xEF\xBF[\xBE\xBF]", "."))
-end
 
 local function hash(text)
   local h = 2166136261

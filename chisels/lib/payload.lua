@@ -6,6 +6,7 @@
 --       formatted  true: data in the format of -x, -X or -A (default: one line with dots); else as text
 --       empty    true: include reads and writes of 0 bytes
 --       briefly  true: a head only when the process or file changes, not for each event
+local messages_of = require "messages"
 local report = require "report"
 
 -- Bytes of each buffer to keep, live: longer than most lines.
@@ -15,7 +16,7 @@ local SNAPLEN = 2000
 local FIELDS = {
   time = "evt.rawtime", process = "proc.name", pid = "proc.pid", dir = "evt.io_dir",
   bytes = "evt.rawres", file = "fd.name", type = "fd.type", shown = "evt.buffer", data = "evt.rawarg.data",
-  container = "container.name",
+  container = "container.name", len = "evt.buflen", entries = "evt.rawarg.messages",
 }
 
 local function object(e, data)
@@ -33,6 +34,14 @@ local function head(e, kept, briefly)
   local size = ("%s%s"):format(report.bytes(e.bytes), e.bytes < 1024 and "B" or "")
   if kept < e.bytes then size = ("%s (%d kept)"):format(size, kept) end
   return ("------ %s %s %ss %s %s"):format(report.clock(e.time), who, e.dir, size, name)
+end
+
+-- Makes an event of sendmmsg or recvmmsg, whose result is a number of messages, one of all their bytes.
+local function join(e)
+  e.bytes = e.len or e.bytes
+  for i, message in ipairs(messages_of(e.data, e.entries)) do
+    if i > 1 then e.data = e.data .. message.data end
+  end
 end
 
 local Payload = {}
@@ -65,6 +74,7 @@ function Payload:event()
   local e, spec = {}, self.spec
   for key, handle in pairs(self.handles) do e[key] = evt.field(handle) end
   e.file = e.file or ""
+  if e.entries and e.data then join(e) end
   local kept = e.data or ""
   local data = spec.formatted and (e.shown or ""):gsub("^\n", "") or report.text(kept)
   if report.is_json() then return report.print_json(object(e, data)) end

@@ -65,6 +65,16 @@ function report.trim(text) return text:match("^.*[^ ]") or "" end
 -- Returns the part after the last slash. "[^/]*$" would take quadratic time in the length of a name.
 function report.base_name(path) return path:match("^.*/(.*)$") or path end
 
+-- The same of a source file. The slash in a module of Node.js (node:internal/timers) is not that of a folder.
+function report.source_name(path) return path:find("^node:") and path or report.base_name(path) end
+
+-- Returns the last parts of the path of a source file: "b.py", "a/b.py". Without the beginning in the pattern it would
+-- take quadratic time in the length of a part that a slash ends.
+function report.end_of(path, n_parts)
+  if path:find("^node:") then return path end
+  return path:match("^.*/([^/]+" .. ("/[^/]+"):rep(n_parts - 1) .. ")$") or path
+end
+
 -- Returns the number of bytes that a peer sent as decimal digits; nil if it is not a number, or more
 -- than a file can have. The limit keeps sums of them integers.
 local SIZE_MAX = 1 << 50

@@ -5,13 +5,15 @@
 --     for _, s in ipairs(profile:list()) do ... end
 --   end}
 --
--- source: with inlined functions and source lines. build_ids: with profile:build_id(frame.module).
+-- source: with inlined functions and source lines. build_ids: with profile:build_id(frame.module). own_filter: the
+-- chisel sets a filter. stacks_max: distinct stacks at most (100000).
 --
 -- A stack is {process, pid, thread, root, end_, frames, n, ns}. root is the name of the process with its
 -- PID, to show. pid is nil for processes that are counted as one; thread is nil if the thread has the name
--- of the process. frames are outermost first; equal frames are the same table {kind, name, func, module,
--- module_name, place, offset, file, line}. kind is u (user), k (kernel), j (JIT code), s (of an interpreter),
--- i (inlined into the frame before) or ? (unknown).
+-- of the process. frames are outermost first; equal frames are the same table {kind, name, label, func,
+-- module, module_name, place, offset, file, line}. kind is u (user), k (kernel), j (JIT code), s (of an
+-- interpreter), i (inlined into the frame before) or ? (unknown). Trees join frames of one label: it is the
+-- name, with file and first line if several functions of an interpreter have that name.
 local report = require "report"
 local stacks = {}
 
@@ -92,7 +94,7 @@ profile_class.__index = profile_class
 
 function stacks.new(opts)
   opts = opts or {}
-  chisel.set_filter("evt.type=sample")
+  if not opts.own_filter then chisel.set_filter("evt.type=sample") end
   return setmetatable({
     build_ids = opts.build_ids and chisel.request_field("frame.buildids"),
     by_module = {}, -- build ids by file, with the option build_ids
@@ -105,7 +107,8 @@ function stacks.new(opts)
     wants = opts.wants,
     -- Stacks share most of their rows. So the key of a stack is a string of codes: that of its head
     -- (process, thread and end), and those of its rows, innermost first.
-    by = {}, n_stacks = 0,
+    by = {}, n_stacks = 0, stacks_max = opts.stacks_max or STACKS_MAX,
+    n_other = 0, -- samples of stacks beyond these
     codes = {}, texts = {}, -- of heads and rows: code by text, text by number
     parts = {},
     n = 0, ns = 0, first = nil, last = nil, reasons = {},
@@ -145,7 +148,16 @@ end
 -- Returns "" if the build id is unknown, or without the option build_ids.
 function profile_class:build_id(module) return self.by_module[module] or "" end
 
--- Counts the current event.
+-- Returns the rows of the current event. A thread off the CPU is in the scheduler; the kernel leaves that
+-- out of the stack of a thread that has waited since before the capture.
+local SCHEDULER = "k\t__schedule\t[kernel]\t0\t0\t\t\n"
+local function rows_of(self, reason)
+  local rows = evt.field(self.rows) or ""
+  local lacks = reason == "off_cpu" and rows:find("^k\t") and not rows:find("^k\t__schedule\t")
+  return lacks and SCHEDULER .. rows or rows
+end
+
+-- Counts the current event. Returns its stack, which is valid after list().
 function profile_class:add()
   local reason = evt.field(self.reason) or "?"
   if self.wants and not self.wants(reason) then
@@ -154,12 +166,13 @@ function profile_class:add()
   end
   local ns = evt.field(self.weight) or 0
   local process, pid, thread = self.processes:whose(self.whose)
-  local head, is_full = head_text(process, pid, thread, evt.field(self.end_) or ""), self.n_stacks >= STACKS_MAX
-  local key = (not is_full or self.codes[head]) and key_of(self, head, evt.field(self.rows) or "")
+  local head, is_full = head_text(process, pid, thread, evt.field(self.end_) or ""), self.n_stacks >= self.stacks_max
+  local key = (not is_full or self.codes[head]) and key_of(self, head, rows_of(self, reason))
   local s = key and self.by[key]
   if not s and is_full then
     key = key_of(self, head_text(process, pid, nil, ""), OTHER_STACKS)
     s = self.by[key]
+    self.n_other = self.n_other + 1
   end
   if not s then
     self.n_stacks = self.n_stacks + 1
@@ -173,6 +186,7 @@ function profile_class:add()
   local sec, frac = evt.get_ts()
   self.last = sec * 1000000000 + frac
   self.first = self.first or self.last
+  return s
 end
 
 -- Logs why there are no samples, and how to record some. off_cpu: samples of threads off the CPU.
@@ -207,7 +221,7 @@ end
 
 -- Makes a frame that has only a name.
 local function bare_frame(name)
-  return {kind = "?", name = name, func = "", module = "", place = "0", offset = "0", file = ""}
+  return {kind = "?", name = name, label = name, func = "", module = "", place = "0", offset = "0", file = ""}
 end
 
 local function parse(row)
@@ -215,7 +229,8 @@ local function parse(row)
     row:match("^(.)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t([^\t]*)$")
   if not kind then return bare_frame("[unknown]") end
   local module_name = module ~= "" and report.base_name(module) or nil
-  return {kind = kind, name = name_of(func, module_name), func = func, module = module,
+  local name = name_of(func, module_name)
+  return {kind = kind, name = name, label = name, func = func, module = module,
           module_name = module_name, place = place, offset = offset, file = file, line = tonumber(line)}
 end
 
@@ -266,10 +281,90 @@ local function code_at(self, key, depth)
   return at >= CODE_SZ and key:sub(at + 1, at + CODE_SZ) or nil
 end
 
+-- ---- functions of one name ----
+
+-- Two frames of one function have the same name, in files of one name.
+local function named_key(frame) return frame.name .. "\t" .. (frame.module_name or "") end
+
+-- Returns a key of the function of a frame. Functions of an interpreter often have one name: closures,
+-- methods of classes. They differ in their file, or in their first line.
+function stacks.function_key(frame)
+  if frame.kind ~= "s" then return named_key(frame) .. "\t" end
+  return frame.name .. "\t" .. frame.module .. "\t" .. frame.offset
+end
+
+-- Returns the functions of interpreters by name, each a list of {key, path, line, number}. line is the first
+-- line of the function; of a runtime that has only a number for it, the first line that is in a stack.
+local function script_functions(self)
+  local by_name, by_key = {}, {}
+  for _, text in ipairs(self.texts) do
+    local frame = text:find("^s\t") and parse(text)
+    if frame and frame.kind == "s" then
+      local key = stacks.function_key(frame)
+      local f = by_key[key]
+      if not f then
+        f = {key = key, path = frame.module, number = frame.offset:match("^#.*"),
+             line = tonumber(frame.offset:match("^[1-9]%d*$"))}
+        f.has_line = f.line ~= nil
+        by_key[key] = f
+        by_name[frame.name] = by_name[frame.name] or {}
+        table.insert(by_name[frame.name], f)
+      end
+      if not f.has_line and frame.line then f.line = math.min(f.line or frame.line, frame.line) end
+    end
+  end
+  return by_name
+end
+
+-- Adds to the functions of a list their places, "b.py:12", with folders where files have one name.
+local PARTS_MAX = 3
+local function add_places(list)
+  for n_parts = 1, PARTS_MAX do
+    local path_of = {} -- by end; false: several paths have it
+    for _, f in ipairs(list) do
+      local part = report.end_of(f.path, n_parts)
+      path_of[part] = (path_of[part] or f.path) == f.path and path_of[part] ~= false and f.path
+    end
+    for _, f in ipairs(list) do
+      local part = report.end_of(f.path, n_parts)
+      if not f.place and (path_of[part] or n_parts == PARTS_MAX) then
+        f.place = part .. (f.line and ":" .. f.line or "")
+      end
+    end
+  end
+end
+
+-- Labels the functions of one name: "run (b.py:12)", with the numbers of those that seem to begin in one line.
+local function label_twins(labels, name, list)
+  local times = {}
+  add_places(list)
+  for _, f in ipairs(list) do times[f.place] = (times[f.place] or 0) + 1 end
+  for _, f in ipairs(list) do
+    local number = times[f.place] > 1 and f.number and " " .. f.number or ""
+    if f.path ~= "" then labels[f.key] = ("%s (%s%s)"):format(name, f.place, number) end
+  end
+end
+
+-- Returns the labels, by function, of functions whose name others have, too. Captures are compared by name:
+-- lines move.
+local function labels_of(self)
+  local labels = {}
+  if self.processes.by_name then return labels end
+  for name, list in pairs(script_functions(self)) do
+    if #list > 1 then label_twins(labels, name, list) end
+  end
+  return labels
+end
+
+local function labelled(self, frame)
+  if frame.kind == "s" then frame.label = self.shown[stacks.function_key(frame)] or frame.label end
+  return frame
+end
+
 local function frame_of(self, code)
   local frame = self.parsed[code]
   if not frame then
-    frame = parse(text_of(self, code))
+    frame = labelled(self, parse(text_of(self, code)))
     self.parsed[code] = frame
   end
   return frame.mark or frame
@@ -309,7 +404,7 @@ function profile_class:list()
   if self.sorted then return self.sorted end
   local list, value, class = {}, self:value(), stack_class(self)
   local new = sort_rows(self)
-  self.parsed = {}
+  self.parsed, self.shown = {}, labels_of(self)
   for _, s in pairs(self.by) do
     s.key = s.key:gsub(("."):rep(CODE_SZ), new)
     list[#list + 1] = setmetatable(s, class)
@@ -374,8 +469,8 @@ local function label_of(self, code)
   local label = self.labels[code]
   if not label then
     local frame = self.parsed[code]
-    frame = frame and frame.mark or parse(text_of(self, code))
-    label = frame.kind .. frame.name
+    frame = frame and frame.mark or labelled(self, parse(text_of(self, code)))
+    label = frame.kind .. frame.label
     self.labels[code] = label
   end
   return label
@@ -402,9 +497,34 @@ local function groups_at(self, list, depth, value)
   return groups
 end
 
+local SCHEDULES = "^_*i?o?_?schedule" -- names of the scheduler's functions
+
+-- Returns the key of a stack whose thread waits with one frame for the kernel: the function that waits, which
+-- called the scheduler. Keys of other stacks stay.
+local function wait_key(self, key)
+  local n, in_kernel, waits = #key, 0, nil
+  for at = CODE_SZ + 1, n, CODE_SZ do
+    local code = key:sub(at, at + CODE_SZ - 1)
+    local frame = frame_of(self, code)
+    if frame.kind ~= "k" or in_kernel == 0 and frame.name ~= "__schedule" then break end
+    in_kernel = in_kernel + 1
+    if not waits and not frame.name:find(SCHEDULES) then waits = code end
+  end
+  if not waits then return key end
+  return key:sub(1, CODE_SZ) .. waits .. key:sub(CODE_SZ * (1 + in_kernel) + 1)
+end
+
+local function waits_in_one_frame(self, list)
+  local shorter = {}
+  for i, s in ipairs(list) do
+    shorter[i] = setmetatable({key = wait_key(self, s.key), n = s.n, ns = s.ns}, getmetatable(s))
+  end
+  return shorter
+end
+
 -- Returns the tree of stacks. opts: least: leaves out branches with less than this share of all; into: adds
 -- to this tree of another profile, without new branches; what: the member to add to, value (the default) or
--- before.
+-- before; short_waits: the kernel is one frame of stacks whose threads wait.
 function profile_class:tree(opts)
   opts = opts or {}
   local value, what = self:value(), opts.what or "value"
@@ -426,6 +546,7 @@ function profile_class:tree(opts)
     end
   end
   local all = self:list()
+  if opts.short_waits then all = waits_in_one_frame(self, all) end
   self.labels = {}
   root[what] = root[what] + self:total()
   if what == "value" then root.n = root.n + self.n end
@@ -445,22 +566,34 @@ local function own_frame(frames)
   return n
 end
 
+-- Returns the index of the innermost function of an interpreter, which has called the native ones after it.
+-- Without any: as own_frame.
+local function own_script_frame(frames)
+  for i = #frames, 1, -1 do
+    if frames[i].kind == "s" then return i end
+  end
+  return own_frame(frames)
+end
+
 -- Returns the number of frames without those of the scheduler, which all waits share.
 function stacks.n_to_wait(frames)
   local n = #frames
   if n == 0 or frames[n].kind ~= "k" or frames[n].name ~= "__schedule" then return n end
-  while n > 1 and frames[n].kind == "k" and frames[n].name:find("^_*i?o?_?schedule") do n = n - 1 end
+  while n > 1 and frames[n].kind == "k" and frames[n].name:find(SCHEDULES) do n = n - 1 end
   return n
 end
 
 -- Returns all functions of the stacks, a list of {frame, self, total, lines, is_inlined}, and the same by
--- key. A function counts once per stack; it is identified by its name and the name of its file. lines has
--- the time by source line, of the innermost call if the function is recursive. is_inlined: every call of it
--- is inlined. Frames that stand for missing ones do not count.
-function profile_class:functions()
+-- key. A function counts once per stack. lines has the time by source line, of the innermost call if the
+-- function is recursive. is_inlined: every call of it is inlined. Frames that stand for missing ones do not
+-- count. opts: key: function_key; by default versions of a function in two captures have the same key;
+-- native_in_callers: the time of native functions belongs to the interpreter's function that calls them.
+function profile_class:functions(opts)
+  opts = opts or {}
+  local owner = opts.native_in_callers and own_script_frame or own_frame
   local by, list, value = {}, {}, self:value()
   local function row(frame)
-    local key = frame.name .. "\t" .. (frame.module_name or "")
+    local key = (opts.key or named_key)(frame)
     if not by[key] then
       by[key] = {key = key, frame = frame, self = 0, total = 0, lines = {}, is_inlined = true}
       list[#list + 1] = by[key]
@@ -475,7 +608,7 @@ function profile_class:functions()
   end
   for _, s in ipairs(self:list()) do
     local seen, v, frames = {}, value(s), s.frames
-    local own = own_frame(frames)
+    local own = owner(frames)
     for i = #frames, 1, -1 do
       local frame = frames[i]
       if not frame.is_mark then
@@ -519,7 +652,7 @@ end
 local suffixes = {k = "_[k]", i = "_[i]", j = "_[j]"}
 
 function stacks.folded_name(frame)
-  return (frame.name:gsub("[;\n]", ":")) .. (suffixes[frame.kind] or "")
+  return (frame.label:gsub("[;\n]", ":")) .. (suffixes[frame.kind] or "")
 end
 
 function stacks.folded(s)
@@ -533,7 +666,7 @@ end
 function profile_class:print_json()
   for _, s in ipairs(self:list()) do
     local names = {}
-    for i, frame in ipairs(s.frames) do names[i] = frame.name end
+    for i, frame in ipairs(s.frames) do names[i] = frame.label end
     report.print_json {process = s.process, pid = s.pid, thread = s.thread or s.process, stack = #names > 0 and names or nil, samples = s.n,
                        ns = self:is_time() and s.ns or nil}
   end

@@ -2,7 +2,8 @@
 -- Top lists: chisels that count by key and show the largest rows. require "toplist"(SPEC) sets the
 -- callbacks. Live there is a table per interval, or one of the whole capture; of a file there is one.
 --
--- SPEC: keys      the columns that rows are counted by, a list of {title, field, ...}:
+-- SPEC: keys      the columns that rows are counted by, a list of {title, field, ...}, or function(arguments)
+--                 that returns it:
 --                   name = NAME       key in JSON (default: the field)
 --                   of = f            f() returns the key, in place of a field; needs a name
 --                   show = f          f(key) returns the text to show
@@ -25,6 +26,7 @@
 --                   sort = NAME       its name for the argument `sort` (default: name)
 --       filter    text, or function(arguments) that returns it
 --       args      more arguments, as for report.args
+--       last_args the same, behind the others
 --       sort_as   name of the argument for the column to sort by; it comes before `top` (default: sort,
 --                 after `top`)
 --       top       default number of rows (10)
@@ -37,6 +39,8 @@
 --       note      called at the end of a capture file: returns a sentence about what the table lacks, or
 --                 nil; an empty table is not printed then
 --       lost      called at the end: returns a sentence about what was not counted, or nil
+--       draw      function(rows, number of all rows): prints the rows instead of a table, and returns true; false: a table. A row
+--                 has the values and keys by their names
 --       nothing   sentence for a capture without anything to count (default: names the filter)
 -- toplist sets spec.arg, the values of the arguments, before on_init.
 --
@@ -55,8 +59,8 @@ local function has(rows, name)
   return false
 end
 
-local function needs_lua(spec)
-  return spec.event or spec.settle or has(spec.keys, "of") or has(spec.values, "of")
+local function needs_lua(spec, keys)
+  return spec.event or spec.settle or has(keys, "of") or has(spec.values, "of")
     or has(spec.values, "mean") or has(spec.values, "quantile")
 end
 
@@ -227,6 +231,7 @@ local function arguments(spec)
   if not spec.sort_as then rows[#rows + 1] = sort end
   rows[#rows + 1] = {name = "interval", argtype = "int", default = spec.interval or 1, check = report.whole(0),
                      description = ("live: seconds per table; 0: one table of the whole capture (%d)"):format(spec.interval or 1)}
+  for _, row in ipairs(spec.last_args or {}) do rows[#rows + 1] = row end
   return report.args(rows)
 end
 
@@ -286,8 +291,8 @@ function Toplist.new(spec)
   }, Toplist)
 end
 
-function Toplist:init_keys()
-  local spec, rows = self.spec, table.move(self.spec.keys, 1, #self.spec.keys, 1, {})
+function Toplist:init_keys(keys)
+  local spec, rows = self.spec, table.move(keys, 1, #keys, 1, {})
   if sysdig.is_print_container_data() and not spec.no_container then
     table.insert(rows, 1, report.container_key)
   end
@@ -309,13 +314,16 @@ function Toplist:init_values()
   end
 end
 
-function Toplist:init(in_lua)
+-- Returns whether Lua counts.
+function Toplist:init()
   local spec = self.spec
+  local keys = maybe_called(spec.keys, spec.arg)
+  local in_lua = needs_lua(spec, keys)
   for i, value in ipairs(spec.values) do
     self.columns[i] = {title = value[1] or value.title, name = value.name,
                        kind = value.share and "percent" or value.kind or "number"}
   end
-  self:init_keys()
+  self:init_keys(keys)
   if spec.init then spec.init(spec.arg) end
   self:init_values()
   self.filter = maybe_called(spec.filter, spec.arg)
@@ -326,6 +334,7 @@ function Toplist:init(in_lua)
     self.counted = host_rows(self.key_handles, spec.values, sorting(spec))
   end
   self:restart()
+  return in_lua
 end
 
 function Toplist:restart()
@@ -403,6 +412,17 @@ function Toplist:lines(all, other, passed)
   return rows
 end
 
+-- Returns whether the chisel printed the rows itself.
+function Toplist:draws(rows, n_all)
+  if not self.spec.draw or report.is_json() then return false end
+  local named = {}
+  for n, row in ipairs(rows) do
+    named[n] = {}
+    for i, column in ipairs(self.columns) do named[n][column.name] = row[i] end
+  end
+  return self.spec.draw(named, n_all)
+end
+
 -- Prints the table of the time from begin to now, and starts the next one.
 function Toplist:put(now, begin)
   local spec = self.spec
@@ -412,20 +432,21 @@ function Toplist:put(now, begin)
   if note then sysdig.log(note, "warning") end
   if note and #all == 0 then return end
   local rows = self:lines(all, other, passed)
-  report.put(self.columns, rows, self.widths, self.tables.title(now), sysdig.is_live() and now or nil,
-             #all > 1 and total_of(all, other, spec.values, passed) or nil)
+  if not self:draws(rows, #all + (other and other.count or 0)) then
+    report.put(self.columns, rows, self.widths, self.tables.title(now), sysdig.is_live() and now or nil,
+               #all > 1 and total_of(all, other, spec.values, passed) or nil)
+  end
   if #rows == 0 and not sysdig.is_live() then report.put_nothing(spec.nothing, self.filter) end
   if spec.arg.interval > 0 then self:restart() end
 end
 
 return function(spec)
-  local list, in_lua = Toplist.new(spec), needs_lua(spec)
+  local list = Toplist.new(spec)
   local tables = report.tables(spec.arg, function(now, begin) list:put(now, begin) end)
   list.tables = tables
 
   function on_init()
-    list:init(in_lua)
-    if in_lua then on_event = list:event_counter() end
+    if list:init() then on_event = list:event_counter() end
     return true
   end
 

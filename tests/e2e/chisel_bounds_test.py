@@ -194,6 +194,18 @@ class Rows(unittest.TestCase):
         out = e2e.run("timeout", "-k", "2", "60", e2e.SAKER, "-r", self.capture, "-n", "1", "-c", path)
         self.assertEqual(out, "b\t\ttrue\n")
 
+    def test_ends_of_paths(self):
+        path = os.path.join(self.dir, "t.lua")
+        e2e.write_text(path, """local report = require "report"
+              function on_capture_end()
+                local long = ("a"):rep(1000000) .. "/"
+                for n = 1, 3 do print(report.end_of("/c/b/a.py", n), report.end_of("a.py", n), report.end_of(long, n) == long) end
+                print(report.end_of("c/b/a.py", 3), report.end_of("/a.py", 2), report.end_of("node:fs/promises", 1))
+              end""")
+        out = e2e.run("timeout", "-k", "2", "10", e2e.SAKER, "-r", self.capture, "-n", "1", "-c", path)
+        self.assertEqual(out, "a.py\ta.py\ttrue\nb/a.py\ta.py\ttrue\nc/b/a.py\ta.py\ttrue\n"
+                              "c/b/a.py\t/a.py\tnode:fs/promises\n")
+
     def test_paths_of_look_ups(self):
         """Paths like those of libraries take as long as others. In quadratic time they would take minutes."""
         e2e.need_live()

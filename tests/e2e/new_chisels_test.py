@@ -308,7 +308,7 @@ class Opens(Case):
     @live
     def test_as_strace_has_them(self):
         if not shutil.which("strace"):
-            self.skipTest("strace is not installed: scripts/setup --tests")
+            e2e.skip_test("strace is not installed: scripts/setup --tests")
         prog = self.script("opens.py", OPENS)
         path, _ = capture(self, "opens", PYTHON, "-S", "-I", prog)
         ours = [(o["path"], tuple(sorted(o["flags"].replace("|F_CREATED", "").split("|"))),
@@ -565,7 +565,7 @@ class Signals(Case):
         self.assertEqual([l[head.index("CALL"):].split()[0] for l in lines], [o.get("call", "-") for o in told])
 
         if not shutil.which("strace"):
-            self.skipTest("strace is not installed: scripts/setup --tests")
+            e2e.skip_test("strace is not installed: scripts/setup --tests")
         p = subprocess.run(["strace", "-f", "-o", "signals.strace", "-e", "trace=kill,tgkill,pidfd_send_signal",
                             PYTHON, prog], cwd=self.dir, env=ENV, stdin=subprocess.DEVNULL, capture_output=True)
         self.assertEqual(p.returncode, 0, p.stderr)
@@ -913,7 +913,7 @@ class Tlshosts(Case):
     @live
     def test_of_openssl(self):
         if not shutil.which("openssl"):
-            self.skipTest("openssl is not installed: scripts/setup --tests")
+            e2e.skip_test("openssl is not installed: scripts/setup --tests")
         key, cert = os.path.join(self.dir, "key.pem"), os.path.join(self.dir, "cert.pem")
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
                         "-nodes", "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=x"], check=True,

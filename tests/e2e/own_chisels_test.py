@@ -23,7 +23,7 @@ NEEDED = {"around": ["out.scap", "evt.type=open"], "by": ["evt.type"], "fdbytes_
           "spy_port": ["80"]}
 # Notes on standard error about captures that lack what the chisel needs.
 NOTES = {"topprocs_cpu": rb"switch", "topcontainers_cpu": rb"switch", "iotop": rb"switch",
-         **dict.fromkeys(["calltree", "flamediff", "flamegraph", "folded", "offcpu", "perfscript", "pprof",
+         **dict.fromkeys(["calltree", "flamediff", "flamegraph", "folded", "offcpu", "otlpprofile", "perfscript", "pprof",
                           "speedscope", "stackdiff", "topfuncs"], rb"no samples"),
          "timeline": rb"no slices", "why": rb"no slices"}
 # Output for a capture that has nothing for the chisel to show.

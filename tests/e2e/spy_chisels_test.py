@@ -222,7 +222,7 @@ class Judged(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         if not shutil.which("sysdig"):
-            raise unittest.SkipTest("sysdig is not installed: scripts/setup --tests")
+            e2e.skip_test("sysdig is not installed: scripts/setup --tests")
         cls.captures = e2e.captures_of_others()
         cls.dir = e2e.temp_dir()
         cls.addClassCleanup(shutil.rmtree, cls.dir)

@@ -53,6 +53,7 @@ struct sinsp_chisel_run {
 	uint32_t snaplen; /* bytes kept of buffers; 0: default */
 	char *set_filter; /* sysdig.set_filter: filter of the whole run; owned; NULL: none */
 	char *run_app; /* sysdig.run_app: arguments of the next run; owned; NULL: none */
+	struct sinsp_text prelude; /* what each Lua state runs first, compiled; owned */
 	uint8_t follows; /* a chisel uses chisel.follow: call sinsp_chisel_follow */
 	uint8_t end; /* sysdig.end_capture was called */
 	uint8_t ends_with_status; /* os.exit was called */
@@ -75,15 +76,49 @@ struct sinsp_chisel_arg {
 	int optional;
 };
 
-/* A view: columns for a terminal. Texts are "" if missing. */
+/* How the values of a column's rows are combined. */
+enum sinsp_view_aggregation {
+	SINSP_VIEW_FIRST, /* the first value stays */
+	SINSP_VIEW_SUM,
+	SINSP_VIEW_AVG,
+	SINSP_VIEW_TIME_AVG, /* sum per second */
+	SINSP_VIEW_MIN,
+	SINSP_VIEW_MAX, /* of texts the last */
+	SINSP_VIEW_P50, /* percentiles, of numbers */
+	SINSP_VIEW_P90,
+	SINSP_VIEW_P99,
+	SINSP_VIEW_AGGREGATIONS
+};
+
+/* A view: columns for a terminal, the table view_info of a file. Texts are "" if missing, lists
+ * end with NULL. */
 struct sinsp_view {
-	const char *name, *description, *type, *filter;
+	const char *id, *name, *description, *type, *filter, *drilldown_target;
+	const char *const *tags, *const *tips, *const *applies_to;
+	uint8_t use_defaults, is_root;
+	uint8_t keeps_filter; /* its filter also applies to views of a row: propagate_filter */
+	uint8_t is_deeper; /* the view of a row is one level of %depth below */
 	struct sinsp_view_column {
-		const char *name, *description, *field;
-		uint8_t is_key; /* identifies a row, not shown */
+		const char *name, *description, *field, *filterfield;
+		const char *const *tags; /* "containers": shown only when containers are printed */
+		int32_t size; /* characters; 0: the rest of the line; -1: unused */
+		uint8_t aggregation, groupby_aggregation; /* enum sinsp_view_aggregation */
+		uint8_t is_key, is_groupby_key; /* identifies a row, not shown */
+		uint8_t is_sorting;
+		uint8_t filter_in_child_only;
 	} * columns;
 	size_t n_columns;
+	const struct sinsp_view_action {
+		const char *hotkey, *description;
+		const char *command; /* words; %FIELD is the value of a column of the row */
+		uint8_t asks; /* before it runs */
+		uint8_t waits; /* for a key when the command has ended */
+	} * actions;
+	size_t n_actions;
 };
+
+/* Returns whether each event is a row of its own. */
+int sinsp_view_is_list(const struct sinsp_view *view);
 
 /* Description of a chisel, borrowed from it. */
 struct sinsp_chisel_info {

@@ -10,6 +10,7 @@
 
 #include "chisel_host.h"
 #include "chisel_lua.h"
+#include "fields/text.h"
 
 static void wrap_library(lua_State *L, const char *table, const char *name, lua_CFunction fn)
 {
@@ -320,6 +321,35 @@ static void add_bindings(lua_State *L, const char *table, const struct sinsp_chi
 	lua_setglobal(L, table);
 }
 
+static int add_code(lua_State *L, const void *p, size_t n, void *ctx)
+{
+	struct sinsp_text *code = ctx;
+	char *to = text_begin(code, n);
+
+	(void)L;
+	return text_end(code, to ? put_mem(to, p, n) : NULL);
+}
+
+/* The prelude is compiled for the first state of a run: for the many views of saker top that takes
+ * longer than all else. */
+static void load_prelude(lua_State *L, struct sinsp_chisel_run *run)
+{
+	const struct sinsp_chisel_file *file = &chisel_lua_compat;
+	struct sinsp_text code = {0};
+
+	if (run->prelude.len) {
+		if (luaL_loadbufferx(L, run->prelude.p, run->prelude.len, "=compat.lua", "b"))
+			lua_error(L);
+		return;
+	}
+	if (luaL_loadbufferx(L, file->text, file->len, "=compat.lua", "t"))
+		lua_error(L);
+	if (lua_dump(L, add_code, &code, 0))
+		free(code.p);
+	else
+		run->prelude = code;
+}
+
 void sinsp_chisel_fill_state(lua_State *L)
 {
 	const struct sinsp_chisel_run *run = chisel_of(L)->run;
@@ -339,8 +369,7 @@ void sinsp_chisel_fill_state(lua_State *L)
 	sinsp_chisel_add_counters(L);
 	luaL_newmetatable(L, "saker.sorted");
 	lua_pop(L, 1);
-	if (luaL_loadbufferx(L, chisel_lua_compat.text, chisel_lua_compat.len, "=compat.lua", "t"))
-		lua_error(L);
+	load_prelude(L, chisel_of(L)->run);
 	luaL_newlib(L, natives);
 	lua_pushboolean(L, run->unsafe);
 	luaL_getmetatable(L, "saker.sorted");

@@ -29,6 +29,7 @@ void sinsp_chisel_run_fini(struct sinsp_chisel_run *run)
 {
 	free(run->set_filter);
 	free(run->run_app);
+	free(run->prelude.p);
 	if (run->udp_fd >= 0)
 		close(run->udp_fd);
 	sinsp_chisel_run_init(run);

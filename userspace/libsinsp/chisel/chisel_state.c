@@ -178,7 +178,7 @@ static __attribute__((noinline)) int call_watched(struct sinsp_chisel *c, int n_
 int sinsp_chisel_call(struct sinsp_chisel *c, int n_args, int n_results, const char *what)
 {
 	lua_State *L = c->L;
-	const char *text;
+	const char *text = NULL;
 	int status;
 
 	c->n_instructions = 0;
@@ -194,8 +194,8 @@ int sinsp_chisel_call(struct sinsp_chisel *c, int n_args, int n_results, const c
 	}
 	if (status == LUA_OK)
 		text = "instruction limit exceeded (--chisel-limit)";
-	else
-		text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "unknown error";
+	else if (lua_type(L, -1) == LUA_TSTRING)
+		text = lua_tostring(L, -1);
 	if (c->run->ends_with_status) {
 		lua_settop(L, 1);
 		return -ECANCELED;
@@ -203,7 +203,7 @@ int sinsp_chisel_call(struct sinsp_chisel *c, int n_args, int n_results, const c
 	if (status == LUA_ERRMEM && c->out_of_memory)
 		say_out_of_memory(c, what);
 	else
-		say_lines(c, what, text);
+		say_lines(c, what, text ?: "unknown error");
 	lua_settop(L, 1);
 	return -EINVAL;
 }
