@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "container/container_lookup.h"
+#include "markers/spans.h"
 #include "parse/event_rows.h"
 #include "parse/parse.h"
 #include "requests/requests.h"
@@ -23,6 +24,8 @@ static void drop_state(struct sinsp *s)
 	s->requests = NULL;
 	sinsp_timeline_free(s, s->timeline);
 	s->timeline = NULL;
+	sinsp_spans_free(s->spans);
+	s->spans = NULL;
 	scap_state_build_free(s->machine);
 	s->machine = NULL;
 	sinsp_users_fini(&s->users, &s->threads.strings);
@@ -296,9 +299,11 @@ static void derive(struct sinsp *s, const struct sinsp_evt *evt)
 		sinsp_requests_event(s->requests, evt);
 	if (s->timeline)
 		sinsp_timeline_event(s, evt);
+	if (d->kinds & SINSP_DERIVE_TRACERS)
+		sinsp_marker_event(s, evt);
 	if (d->n_dropped && !n_dropped && s->log)
 		s->log(s->log_ctx, SCAP_LOG_WARN,
-		       "out of memory for requests and slices: some are missing");
+		       "out of memory for derived events: some are missing");
 }
 
 /* The source, or a section of it, ended: derives the last events, some at a time. */
@@ -346,8 +351,10 @@ static __attribute__((noinline)) int next_or_derived(struct sinsp *s, struct sin
 	r = next_raw(s, evt, timeout_ms);
 	if (r == -ENODATA || r == SCAP_NEW_SECTION)
 		return next_of_end(s, evt, r);
-	if (r == 1)
+	if (r == 1) {
+		sinsp_derived_at(&s->derived, &evt->raw);
 		r = apply(s, evt);
+	}
 	if (r == 1)
 		derive(s, evt);
 	return r;

@@ -79,6 +79,7 @@ struct sinsp_opts {
 enum sinsp_derive {
 	SINSP_DERIVE_REQUESTS = 1 << 0, /* request: each one that a socket carries */
 	SINSP_DERIVE_SLICES = 1 << 1, /* slice: what each thread did, from switches and wake-ups */
+	SINSP_DERIVE_TRACERS = 1 << 2, /* tracer: markers that programs write to /dev/null */
 };
 
 /* Owns @src and the options' lookup, also on failure, and drops the state of @src: a writer that
@@ -147,6 +148,7 @@ enum sinsp_time_fmt {
 enum sinsp_line_fmt {
 	SINSP_LINE_DEFAULT, /* its name and the TID */
 	SINSP_LINE_CONTAINER, /* also the container, with the TID in its namespace */
+	SINSP_LINE_POD, /* the same with the name of its pod */
 };
 
 struct sinsp_printer; /* formats events as lines */

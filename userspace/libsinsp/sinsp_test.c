@@ -575,6 +575,22 @@ static struct world begin_sockets(int n)
 	return w;
 }
 
+/* A capture may have any result. */
+static void test_results_that_are_no_errors(void **state)
+{
+	struct world w = begin_sockets(2);
+	struct sinsp *s;
+
+	(void)state;
+	connects(&w, 3, INT64_MIN);
+	connects(&w, 4, IN_PROGRESS);
+	connects(&w, 4, INT64_MIN);
+	writes(&w, 4, INT64_MIN);
+	s = play(&w);
+	assert_outcome(s, 3, 22, 1000);
+	sinsp_close(s);
+}
+
 /* Each call takes a microsecond and begins one after the previous. */
 static void test_outcomes_of_connects(void **state)
 {
@@ -723,6 +739,7 @@ static void test_passed_files(void **state)
 	      "", (size_t)0, "");
 	EVENT(&w, 10, EVT_FILE_E, 11, I(11), I(0140777), I(3), I(6), I(12), I(2), I(1), I(6), I(1),
 	      cut, sizeof(cut), "");
+	opens(&w, 10, 12, "/run/fifo", RDONLY | SINSP_O_FIFO);
 	EVENT(&w, 10, EVT_FILE_E, 1, I(-1));
 	EVENT(&w, 99, EVT_FILE_E, 1, I(3)); /* an unknown thread */
 	s = play(&w);
@@ -741,6 +758,8 @@ static void test_passed_files(void **state)
 	assert_int_equal(sinsp_thread_fd(sinsp_thread_find(s, 10), 9)->type, SCAP_FD_IPV4_SERVSOCK);
 	assert_int_equal(sinsp_thread_fd(sinsp_thread_find(s, 10), 10)->type, SCAP_FD_NETLINK);
 	assert_non_null(sinsp_thread_fd(sinsp_thread_find(s, 10), 11));
+	assert_file(s, 10, 12, "/jail/run/fifo");
+	assert_int_equal(sinsp_thread_fd(sinsp_thread_find(s, 10), 12)->type, SCAP_FD_FIFO);
 	assert_comm(s, 99, NULL);
 	sinsp_close(s);
 }
@@ -1723,6 +1742,7 @@ int main(void)
 		cmocka_unit_test(test_server_of_ipv6),
 		cmocka_unit_test(test_connected_to_another),
 		cmocka_unit_test(test_port_of_the_kernel),
+		cmocka_unit_test(test_results_that_are_no_errors),
 		cmocka_unit_test(test_outcomes_of_connects),
 		cmocka_unit_test(test_outcomes_by_another_connect),
 		cmocka_unit_test(test_outcomes_and_files),

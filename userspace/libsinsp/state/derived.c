@@ -75,9 +75,17 @@ static void push(struct sinsp_derived *d, unsigned int type, uint64_t tid,
 /* Returns the kind that events of the type are; 0: they are not derived. */
 static uint32_t kind_of(unsigned int type)
 {
-	return type == EVT_REQUEST_E ? SINSP_DERIVE_REQUESTS
-	       : type == EVT_SLICE_E ? SINSP_DERIVE_SLICES
-				     : 0;
+	switch (type) {
+	case EVT_REQUEST_E:
+		return SINSP_DERIVE_REQUESTS;
+	case EVT_SLICE_E:
+		return SINSP_DERIVE_SLICES;
+	case EVT_MARKER_E:
+	case EVT_MARKER_X:
+		return SINSP_DERIVE_TRACERS;
+	default:
+		return 0;
+	}
 }
 
 /* Adds the event that lists the kinds. */
@@ -89,12 +97,16 @@ static void announce(struct sinsp_derived *d)
 	push(d, EVT_DERIVED_E, UINT64_MAX, &kinds, 1);
 }
 
+void sinsp_derived_at(struct sinsp_derived *d, const struct scap_evt *raw)
+{
+	d->ts_ns = raw->ts_ns;
+	d->cpu = raw->cpu;
+}
+
 void sinsp_derived_note(struct sinsp_derived *d, const struct sinsp_evt *evt)
 {
 	const struct scap_param *kinds = evt->params.v;
 
-	d->ts_ns = evt->raw.ts_ns;
-	d->cpu = evt->raw.cpu;
 	d->kinds &= ~kind_of(evt->raw.type);
 	if (evt->raw.type == EVT_DERIVED_E && evt->params.n && kinds->len == sizeof(d->kinds))
 		d->kinds &= ~get_u32(kinds->p);

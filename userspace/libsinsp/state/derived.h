@@ -27,8 +27,12 @@ struct sinsp_derived {
 void sinsp_derived_reset(struct sinsp_derived *d, uint32_t kinds);
 void sinsp_derived_fini(struct sinsp_derived *d);
 
-/* Notes an event of the source: derived events come behind it from now on. Kinds that the source
- * has itself are removed from d->kinds. */
+/* The time is that of the event @raw of the source: derived events come behind it from now on, also
+ * those of what it ends when it is parsed. */
+void sinsp_derived_at(struct sinsp_derived *d, const struct scap_evt *raw);
+
+/* Notes an event of the source, after sinsp_derived_at. Kinds that the source has itself are removed
+ * from d->kinds. */
 void sinsp_derived_note(struct sinsp_derived *d, const struct sinsp_evt *evt);
 
 /* Adds an event of the type @type, which belongs to thread @tid. Ignores it if its kind is not

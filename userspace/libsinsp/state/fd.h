@@ -71,6 +71,7 @@ struct sinsp_open_file {
 	uint8_t imported; /* it existed before its descriptor was seen */
 	struct sinsp_conn *conn; /* the requests on it; NULL: none, or not followed */
 	struct sinsp_open_file *next; /* the next one of that connection */
+	uint64_t opened_for; /* id of the request that its thread served at connect; 0: none */
 };
 
 struct sinsp_fd_with_ends {
@@ -132,6 +133,7 @@ const char *sinsp_fd_typename(const struct sinsp_fd *fd);
 #define SINSP_O_CLOEXEC (1 << 12)
 #define SINSP_O_UPPER_LAYER (1 << 15)
 #define SINSP_O_LOWER_LAYER (1 << 16)
+#define SINSP_O_FIFO (1 << 30)
 
 /* Returns the path given to open, else the name. */
 const char *sinsp_fd_given_name(const struct sinsp_fd *fd, size_t *len);

@@ -39,9 +39,12 @@ static int same_subnet(const struct scap_iface *f, const uint8_t *ip)
 
 int sinsp_ifaces_have(const struct sinsp_ifaces *ifs, const uint8_t *ip, int v6)
 {
-	for (const struct scap_iface *f = ifs->v; f < ifs->v + ifs->n; f++)
+	for (size_t i = 0; i < ifs->n; i++) {
+		const struct scap_iface *f = &ifs->v[i];
+
 		if (f->ipv6 == v6 && !memcmp(f->addr, ip, v6 ? 16 : 4))
 			return 1;
+	}
 	return 0;
 }
 
@@ -57,8 +60,11 @@ static int is_loopback(const struct scap_iface *f)
 static const uint8_t *own_address(const struct sinsp_ifaces *ifs, const uint8_t *ip, int v6)
 {
 	static const uint8_t none[16];
-	const struct scap_iface *f, *end = ifs->v + ifs->n;
+	const struct scap_iface *f, *end;
 
+	if (!ifs->n)
+		return none;
+	end = ifs->v + ifs->n;
 	for (f = ifs->v; f < end; f++)
 		if (f->ipv6 == v6 && !memcmp(f->addr, ip, v6 ? 16 : 4))
 			return f->addr;

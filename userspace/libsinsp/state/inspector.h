@@ -4,6 +4,7 @@
 #define SINSP_STATE_INSPECTOR_H
 
 #include "code_maps.h"
+#include "cpu_use.h"
 #include "derived.h"
 #include "ifaces.h"
 #include "resync.h"
@@ -14,6 +15,7 @@
 
 struct sinsp_lookup; /* container/container_lookup.h */
 struct sinsp_requests; /* requests/requests.h */
+struct sinsp_spans; /* markers/spans.h */
 struct sinsp_symbols; /* symbols/symbols.h */
 struct sinsp_timeline; /* timeline/timeline.h */
 
@@ -34,6 +36,7 @@ struct sinsp {
 	struct sinsp_ifaces ifaces;
 	struct sinsp_users users;
 	struct sinsp_switches switches;
+	struct sinsp_cpu_clock cpu_clock;
 	struct sinsp_code_maps code_maps;
 	struct sinsp_symbols *symbols; /* NULL: no frame was named yet */
 	struct sinsp_requests *requests; /* derives events of requests; NULL: none are wanted */
@@ -41,6 +44,7 @@ struct sinsp {
 	struct sinsp_call_sample call_sample;
 	struct sinsp_derived derived;
 	struct sinsp_timeline *timeline; /* NULL: not requested */
+	struct sinsp_spans *spans; /* NULL: no event tracer yet */
 
 	/* Ended by the last event, removed before the next. */
 	int64_t ended_tid, reaper_tid; /* ended_tid -1: none */

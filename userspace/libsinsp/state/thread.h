@@ -43,6 +43,14 @@ enum slice_sum {
 	SLICE_SUMS
 };
 
+/* CPU time as read from /proc by sinsp_cpu_use_read (state/cpu_use.h). */
+struct sinsp_cpu_use {
+	uint64_t at_ns; /* CLOCK_BOOTTIME of the last read; 0: none */
+	uint64_t start_ns, user_ns, system_ns; /* of that read */
+	double user, system; /* percent of one CPU in the interval before it */
+	uint8_t known; /* these two are */
+};
+
 struct sinsp_thread {
 	int64_t tid, pid, ptid;
 	int64_t vtid, vpid;
@@ -61,6 +69,7 @@ struct sinsp_thread {
 	uint64_t pfmajor, pfminor; /* page faults since the start */
 	/* CPU time in 1/100 s of the last procinfo event, and the difference to the one before. */
 	uint32_t cpu_usr, cpu_sys, cpu_usr_delta, cpu_sys_delta;
+	struct sinsp_cpu_use *cpu_use; /* NULL: none was read */
 	uint64_t exec_ns; /* time on CPUs by the capture's switches */
 	uint64_t ran_ns, ran_at_ns; /* the kernel's count since the start, and the time of that
 				       count; ran_at_ns 0: no count yet */

@@ -28,6 +28,7 @@ int sinsp_threads_init(struct sinsp_threads *tt)
 	sinsp_slab_init(&tt->procs, sizeof(struct sinsp_process));
 	sinsp_slab_init(&tt->fses, sizeof(struct sinsp_fs));
 	sinsp_slab_init(&tt->saved, SAVED_SZ);
+	sinsp_slab_init(&tt->cpu_uses, sizeof(struct sinsp_cpu_use));
 	sinsp_fd_mem_init(&tt->fds, &tt->strings);
 	tt->seed = sinsp_hash_seed(tt);
 	tt->n_slots = 1024;
@@ -58,6 +59,7 @@ void sinsp_threads_fini(struct sinsp_threads *tt)
 	sinsp_slab_fini(&tt->procs);
 	sinsp_slab_fini(&tt->fses);
 	sinsp_slab_fini(&tt->saved);
+	sinsp_slab_fini(&tt->cpu_uses);
 	sinsp_fd_mem_fini(&tt->fds);
 	sinsp_containers_fini(&tt->containers);
 	sinsp_strings_fini(&tt->strings);
@@ -226,6 +228,8 @@ static void release_thread(struct sinsp_threads *tt, struct sinsp_thread *t)
 {
 	drop_shared(tt, t);
 	sinsp_str_put(&tt->strings, t->comm);
+	if (t->cpu_use)
+		sinsp_slab_put(&tt->cpu_uses, t->cpu_use);
 	sinsp_slab_put(&tt->threads, t);
 }
 

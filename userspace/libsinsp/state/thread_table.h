@@ -23,7 +23,7 @@ struct sinsp_threads {
 	uint32_t n, n_slots; /* n_slots is a power of two */
 	int64_t last_tid;
 	struct sinsp_thread *last;
-	struct sinsp_slab threads, procs, fses, saved;
+	struct sinsp_slab threads, procs, fses, saved, cpu_uses;
 	struct sinsp_fd_mem fds;
 	struct sinsp_strings strings;
 	struct sinsp_containers containers;
