@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A meter of a fake tree of sysfs, and cgroups that come and go. */
+#include "energies.h"
+
+#include "metrics.h"
+#include "registry_impl.h"
+#include "testing/fake_root.h"
+
+static void put(const char *file, const char *text)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/class/powercap/intel-rapl:0/%s", file);
+	put_in_root(path, text);
+}
+
+static uint64_t sum_of(const struct registry *r, size_t row, const char *label)
+{
+	uint64_t n = 0;
+
+	for (const struct series *s = r->families[row].first; s; s = s->next)
+		if (!label || memmem(s->labels, s->labels_len, label, strlen(label)))
+			n += s->value;
+	return n;
+}
+
+/* A cgroup that was removed before its path was read had half of the time. */
+static void test_cgroup_without_a_path(void **state)
+{
+	struct scap_account_cgroup cgroups[] = {{.id = 1, .path = "/a", .n[SCAP_ACCT_CPU] = 50},
+						{.id = 2, .n[SCAP_ACCT_CPU] = 50}};
+	const struct scap_account_cpu cpu = {.busy_ns = 100, .idle_ns = 100};
+	struct scap_account_snapshot s = {
+		.cgroups = cgroups, .n_cgroups = 2, .cpus = &cpu, .n_cpus = 1};
+	struct identities *ids;
+	struct energies *e;
+	struct registry *r;
+
+	(void)state;
+	put("name", "package-0");
+	put("energy_uj", "1000");
+	assert_int_equal(registry_new(&r, metric_rows, METRIC_MAX, NULL), 0);
+	assert_int_equal(identities_new(&ids, NULL), 0);
+	assert_int_equal(energies_open(&e, root, 0), 0);
+	s.node[SCAP_ACCT_CPU] = 100;
+	put("energy_uj", "3000");
+	identities_update(ids, cgroups, 2);
+	energies_update(e, r, ids, &s, 1);
+	assert_int_equal(sum_of(r, METRIC_NODE_ENERGY, "\"active\""), 1000);
+	assert_int_equal(sum_of(r, METRIC_CGROUP_ENERGY, "\"/a\""), 500);
+	assert_int_equal(sum_of(r, METRIC_CGROUP_ENERGY, NULL), 1000);
+	energies_close(e);
+	identities_free(ids);
+	registry_free(r);
+}
+
+/* Where the list of online CPUs cannot be read, the running tasks are not counted. */
+static void test_busy_time_becomes_less(void **state)
+{
+	struct scap_account_cpu cpu = {.busy_ns = 100, .idle_ns = 100};
+	const struct scap_account_snapshot s = {.cpus = &cpu, .n_cpus = 1};
+	struct identities *ids;
+	struct energies *e;
+	struct registry *r;
+
+	(void)state;
+	put("name", "package-0");
+	put("energy_uj", "1000");
+	assert_int_equal(registry_new(&r, metric_rows, METRIC_MAX, NULL), 0);
+	assert_int_equal(identities_new(&ids, NULL), 0);
+	assert_int_equal(energies_open(&e, root, 0), 0);
+	put("energy_uj", "3000");
+	energies_update(e, r, ids, &s, 1);
+	cpu = (struct scap_account_cpu){.busy_ns = 50, .idle_ns = 1000};
+	put("energy_uj", "5000");
+	energies_update(e, r, ids, &s, 2);
+	cpu = (struct scap_account_cpu){.busy_ns = 1050, .idle_ns = 2000};
+	put("energy_uj", "7000");
+	energies_update(e, r, ids, &s, 3);
+	assert_int_equal(sum_of(r, METRIC_NODE_ENERGY, NULL), 6000);
+	assert_int_equal(sum_of(r, METRIC_NODE_ENERGY, "\"active\""), 1000 + 2000);
+	energies_close(e);
+	identities_free(ids);
+	registry_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cgroup_without_a_path),
+		cmocka_unit_test(test_busy_time_becomes_less),
+	};
+
+	return cmocka_run_group_tests(tests, make_root, remove_root);
+}
