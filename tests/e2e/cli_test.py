@@ -120,6 +120,59 @@ class CommandLine(unittest.TestCase):
         said = self.saker("-r", self.ten, "profile").stderr.decode()
         self.assertIn("did you mean saker profile?", said)
 
+    # files that are written
+
+    WRITERS = (("-w",), ("-q", "-o"), ("-c", "topprocs_cpu", "-o"))
+
+    def test_files_are_for_their_owner_alone(self):
+        for i, words in enumerate(self.WRITERS):
+            path = os.path.join(self.dir, f"mode-{i}")
+            self.assertEqual(self.saker("-r", self.ten, *words, path, umask=0).returncode, 0, words)
+            self.assertEqual(os.stat(path).st_mode & 0o777, 0o600, words)
+
+    def test_links_of_others_are_not_followed(self):
+        """Also where the kernel allows it: fs.protected_symlinks is for sticky folders only."""
+        if os.geteuid():
+            e2e.skip_test("only root can make a link of another user")
+        target = self.file("target", b"precious")
+        for i, words in enumerate(self.WRITERS):
+            own, others = (os.path.join(self.dir, f"{whose}-{i}") for whose in ("own", "others"))
+            for link in own, others:
+                os.symlink("target", link)
+            os.chown(others, 65534, 65534, follow_symlinks=False)
+            self.refuses(f"cannot write .*{others}: Permission denied", "-r", self.ten, *words, others)
+            with open(target, "rb") as f:
+                self.assertEqual(f.read(), b"precious", words)
+            self.assertEqual(self.saker("-r", self.ten, *words, own).returncode, 0, words)
+            self.assertTrue(os.path.islink(own))
+            with open(target, "rb") as f:
+                self.assertNotEqual(f.read(), b"precious", words)
+            self.file("target", b"precious")
+
+    def test_files_of_others_are_not_used(self):
+        """In a folder that all may write to, a file or pipe of another user is bait: its owner reads what is written.
+        Also where the kernel allows it: fs.protected_regular and fs.protected_fifos are for O_CREAT only."""
+        if os.geteuid():
+            e2e.skip_test("only root can make a file of another user")
+        shared = os.path.join(self.dir, "shared")
+        os.mkdir(shared)
+        os.chmod(shared, 0o1777)
+        for i, words in enumerate(self.WRITERS):
+            path = os.path.join(shared, f"bait-{i}")
+            with open(path, "w", encoding="ascii"):
+                pass
+            os.chown(path, 65534, 65534)
+            if words == ("-w",):  # replaces it
+                self.assertEqual(self.saker("-r", self.ten, *words, path).returncode, 0)
+                self.assertEqual((os.stat(path).st_uid, os.stat(path).st_mode & 0o777), (0, 0o600))
+            else:
+                self.refuses(f"cannot write .*{path}: Permission denied", "-r", self.ten, *words, path)
+                self.assertEqual(os.path.getsize(path), 0)
+            pipe = os.path.join(shared, f"pipe-{i}")
+            os.mkfifo(pipe)
+            os.chown(pipe, 65534, 65534)
+            self.refuses(f"cannot write .*{pipe}: Permission denied", "-r", self.ten, *words, pipe)
+
     def test_failures_with_a_command_are_125(self):
         self.refuses("unknown option --nope", "--nope", "--", "true", status=125)
 
@@ -156,7 +209,7 @@ class CommandLine(unittest.TestCase):
 
     def test_man_page(self):
         if not shutil.which("groff"):
-            self.skipTest("groff is not installed")
+            e2e.skip_test("groff is not installed")
         page = os.path.join(e2e.BUILD, "userspace/saker/saker.1")
         p = subprocess.run(["groff", "-man", "-ww", "-Tascii", "-P-cbou", page], capture_output=True,
                            text=True)
@@ -254,7 +307,12 @@ class CommandLine(unittest.TestCase):
                          "did you mean proc.name?\n"
                          "  %evt.num %proc.nmae\n"
                          "            ^\n")
-        self.refuses("does not query Kubernetes or Mesos", "-r", self.ten, "-pk")
+        self.refuses("does not query Mesos", "-r", self.ten, "-pm")
+
+    def test_live_only(self):
+        """The option that was given is named."""
+        for option in "--tcp", "--tls":
+            self.refuses(f"saker: {option} applies to a live capture, not to -r", "-r", self.ten, option)
 
     def test_every_field_of_the_list_has_a_place_in_formats(self):
         only_filters = ("fd.ip", "fd.port", "fd.proto", "fd.net", "fd.cnet", "fd.snet", "fd.lnet",
@@ -323,6 +381,8 @@ class CommandLine(unittest.TestCase):
             self.assertEqual((p.returncode, p.stdout), (0, b""))
             self.assertEqual(p.stderr, b"saker: 20 events lack evt.buffer and have no line; begin the format with * "
                                        b"to show them\n")
+        p = self.saker("-r", self.ten, "-p", "%evt.buffer", "evt.num=1")
+        self.assertEqual(p.stderr, b"saker: 1 event lacks evt.buffer and has no line; begin the format with * to show it\n")
         for words in ["-p", "*%evt.num %evt.buffer"], ["-q", "-p", "%evt.num %evt.buffer"], ["-p", "%evt.num"]:
             self.assertEqual(self.saker("-r", self.ten, *words).stderr, b"", words)
 

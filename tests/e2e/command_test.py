@@ -43,6 +43,17 @@ class Live(unittest.TestCase):
 
     # saker --pid
 
+    def test_suppressed_calls_are_counted(self):
+        """1000 calls of dd, twice, of which the kernel passes none; others are not counted."""
+        path = os.path.join(self.dir, "suppressed.scap")
+        shell = "dd if=/dev/zero of=/dev/null bs=1 count=1000 status=none; cat /dev/null"
+        p = self.saker("-q", "-v", "-U", "dd", "-w", path, "--", "sh", "-c", shell)
+        live = re.search(r"(\d+) of suppressed processes", p.stderr)
+        self.assertTrue(2000 <= int(live[1]) < 3000, p.stderr)
+        read = self.saker("-q", "-v", "-r", path)
+        self.assertEqual(re.search(r"(\d+) of suppressed processes", read.stderr)[1], live[1])
+        self.assertNotIn("of suppressed", self.saker("-q", "-v", "--", "true").stderr)
+
     def test_the_capture_ends_with_its_process(self):
         fifo = os.path.join(self.dir, "fifo")
         os.mkfifo(fifo)
@@ -333,7 +344,7 @@ class Live(unittest.TestCase):
                             'mount -t tmpfs none /sys/kernel/btf || exit 77; "$0" -n 1', e2e.SAKER],
                            capture_output=True, text=True, timeout=120)
         if p.returncode == 77:
-            self.skipTest("no tmpfs can be mounted here")
+            e2e.skip_test("no tmpfs can be mounted here")
         self.assertEqual((p.returncode, p.stdout), (1, ""))
         self.assertRegex(p.stderr, r"^saker: this kernel has no /sys/kernel/btf/vmlinux.*\n$")
 
@@ -352,7 +363,7 @@ class Live(unittest.TestCase):
         p = subprocess.run(["unshare", "-m", "sh", "-c", whole, "sh", os.path.join(self.dir, "m"), self.capture,
                             *args], capture_output=True, text=True, errors="surrogateescape", timeout=120)
         if p.returncode == 77:
-            self.skipTest("no tmpfs can be mounted here")
+            e2e.skip_test("no tmpfs can be mounted here")
         return p
 
     def check_cut_off(self, said):

@@ -68,7 +68,7 @@ static int open_all(struct capture *c)
 	if (!err && c->live && c->o->profile.on && c->dispatch.chisels)
 		err = sinsp_symbols_begin(c->inspectors[0]);
 	if (!err && c->live)
-		privileges_drop(c->o->sample.period_ns || c->o->sample.on.n,
+		privileges_drop(samples_wanted(&c->o->sample),
 				c->o->flight.span_ns || pieces_wanted(c->o));
 	return err;
 }
@@ -169,10 +169,20 @@ static int next_error(const struct capture *c, unsigned int errors_before, int e
 	return err;
 }
 
+/* Returns @ms, or less if the deadline comes earlier. */
+static int until_deadline_ms(const struct capture *c, int ms)
+{
+	const uint64_t now_ns = clock_now_ns(), due_ns = c->deadline_ns;
+
+	if (!due_ns || c->stopping || due_ns >= now_ns + (uint64_t)ms * 1000000)
+		return ms;
+	return due_ns > now_ns ? (int)((due_ns - now_ns) / 1000000) + 1 : 1;
+}
+
 /* Returns when the next check is due if no event comes. */
 static int idle_ms(const struct capture *c)
 {
-	const int ms = c->o->command ? COMMAND_IDLE_MS : IDLE_MS;
+	const int ms = until_deadline_ms(c, c->o->command ? COMMAND_IDLE_MS : IDLE_MS);
 	uint64_t due_ns, now_ns;
 
 	if (!c->live || !c->dispatch.chisels)
@@ -273,6 +283,33 @@ static void sum_symbols(struct capture *c)
 	}
 }
 
+static void sum_markers(struct capture *c)
+{
+	struct sinsp_marker_stats st, *sum = &c->report.markers;
+
+	for (size_t i = 0; i < c->n_inspectors; i++) {
+		sinsp_marker_get_stats(c->inspectors[i], &st);
+		sum->n += st.n;
+		sum->n_malformed += st.n_malformed;
+		sum->n_cut += st.n_cut;
+		sum->n_evicted += st.n_evicted;
+		sum->n_unmatched += st.n_unmatched;
+	}
+}
+
+static void sum_requests(struct capture *c)
+{
+	struct sinsp_requests_stats st, *sum = &c->report.requests;
+
+	for (size_t i = 0; i < c->n_inspectors; i++) {
+		sinsp_requests_get_stats(c->inspectors[i], &st);
+		sum->n_requests += st.n_requests;
+		sum->n_evicted_conns += st.n_evicted_conns;
+		sum->n_evicted_requests += st.n_evicted_requests;
+		sum->n_dropped += st.n_dropped;
+	}
+}
+
 static void collect(struct capture *c)
 {
 	struct report *r = &c->report;
@@ -323,7 +360,12 @@ static void report_without_line(const struct capture *c)
 	size_t len;
 	const uint64_t n = lines_n_without(&c->dispatch.form, &name, &len);
 
-	if (n)
+	if (n == 1)
+		fprintf(stderr,
+			"saker: 1 event lacks %.*s and has no line; begin the format with * to "
+			"show it\n",
+			(int)len, name);
+	else if (n)
 		fprintf(stderr,
 			"saker: %llu events lack %.*s and have no line; begin the format with * to "
 			"show them\n",
@@ -393,9 +435,12 @@ static int finish(struct capture *c, int err)
 	failed |= is_failure(dispatch_finish_lines(&c->dispatch));
 	failed |= lacks_output(c);
 	sum_symbols(c);
+	sum_markers(c);
+	sum_requests(c);
 	if (c->n_inspectors && c->o->verbose)
 		report_print(&c->report, stderr);
 	report_warn_lost(&c->report);
+	report_warn_requests(&c->report);
 	if (!err)
 		report_unshown(c);
 	dispatch_fini(&c->dispatch);
@@ -421,10 +466,20 @@ static void report_start(const struct capture *c)
 		fprintf(stderr, "saker: writing to %s; press Ctrl-C to end\n", c->o->write);
 }
 
+/* The time of a capture begins with its first possible event; opening goes on behind that. A
+ * command begins later. */
 static void set_deadline(struct capture *c)
 {
-	if (c->live && c->o->max_ns)
-		c->deadline_ns = clock_now_ns() + c->o->max_ns;
+	const uint64_t begin_ns = c->dispatch.settled_ns, now_ns = clock_read_ns(CLOCK_REALTIME);
+	uint64_t passed_ns = now_ns - begin_ns;
+
+	if (!c->live || !c->o->max_ns)
+		return;
+	if (c->o->command || !begin_ns || begin_ns > now_ns)
+		passed_ns = 0;
+	else if (passed_ns > c->o->max_ns)
+		passed_ns = c->o->max_ns;
+	c->deadline_ns = clock_now_ns() + c->o->max_ns - passed_ns;
 }
 
 static int init_pushdown(struct capture *c)
@@ -471,7 +526,7 @@ int capture_run(const struct options *o, struct chisels *chisels, uint64_t start
 	    (c.live && init_pushdown(&c)))
 		return o->command ? STATUS_SELF_FAILED : STATUS_FAILED;
 	if (o->command) {
-		status = spawn_start(&c.spawn, o->command);
+		status = spawn_start(&c.spawn, o->command, samples_wanted(&o->sample) || o->tls);
 		if (status) {
 			sinsp_filter_free(c.dispatch.filter);
 			sinsp_filter_free(c.dispatch.trigger);

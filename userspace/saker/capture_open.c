@@ -10,9 +10,12 @@
 #include "capture_state.h"
 #include "chisels.h"
 #include "clock.h"
-#include "container/container_lookup.h"
+#include "fields/field.h"
+#include "inspector_open.h"
 #include "privileges.h"
 #include "say.h"
+
+#define PROFILE_NAP_MS 100 /* what a profile prints comes at its end */
 
 static int is_same_file(const char *a, const char *b)
 {
@@ -104,29 +107,9 @@ static struct scap_select selection(struct capture *c, int32_t *command)
 	pushdown_apply(&c->pushdown, &sel);
 	pushdown_apply(&c->chisels_pushdown, &sel);
 	if (wants_slices(c))
-		pushdown_select_slices(&sel, &c->slice_calls);
+		pushdown_select_slices(&sel, &c->slice_calls, c->o->syscalls.given);
 	pushdown_calls(&c->pushdown, &c->chisels_pushdown, o, &sel);
 	return sel;
-}
-
-/* Starts queries of container engines, NULL: none. Without them containers have no names, which is
- * no error. */
-static struct sinsp_lookup *start_lookup(const struct options *o)
-{
-	const struct sinsp_lookup_opts opts = {
-		.sz = sizeof(opts),
-		.socket = o->container_socket,
-		.on_start = privileges_drop_to_query,
-	};
-	struct sinsp_lookup *lookup = NULL;
-	int err;
-
-	if (o->container_socket && strcmp(o->container_socket, "none") == 0)
-		return NULL;
-	err = sinsp_lookup_new(&lookup, &opts);
-	if (err)
-		say("cannot start the thread that queries names of containers: %s", strerror(-err));
-	return lookup;
 }
 
 /* Returns the sampler options; *on has the names of tracepoints. NULL: no samples. */
@@ -155,7 +138,7 @@ static const struct scap_sampler_opts *sampler(struct scap_sampler_opts *so,
 		else
 			on[so->n_tracepoints++] = o->on.v[i];
 	}
-	return o->period_ns || o->on.n ? so : NULL;
+	return samples_wanted(o) ? so : NULL;
 }
 
 static uint32_t switches_wanted(const struct capture *c)
@@ -170,6 +153,14 @@ static uint32_t wakeups_wanted(const struct capture *c)
 	if (wants_slices(c))
 		return 2;
 	return c->o->wakeups || c->pushdown.wakeups || c->chisels_pushdown.wakeups;
+}
+
+static uint32_t tcp_wanted(const struct capture *c)
+{
+	const struct pushdown *lines = &c->pushdown, *chisels = &c->chisels_pushdown;
+
+	return c->o->tcp || lines->tcp || chisels->tcp ||
+	       (lines->needed | chisels->needed) & FIELD_NEEDS_TCP;
 }
 
 /* Whether the input can be read twice: then it is known before the file begins what can be left
@@ -249,15 +240,11 @@ static int open_inspector(struct capture *c, size_t i, const struct scap_open_op
 	return sinsp_open(&c->inspectors[i], src, sinsp_opts);
 }
 
-/* Requests need more of the data on inet sockets, unless the user set a limit. */
+/* Requests need more of the data on sockets, unless the user set a limit. */
 static void keep_more(const struct capture *c, struct scap_open_opts *opts)
 {
-	static const struct scap_snap_port all = {.from = 0, .to = UINT16_MAX, .snaplen = 2048};
-
-	if (!(c->pushdown.derive & SINSP_DERIVE_REQUESTS) || c->o->snaplen || c->o->snap_ports.n)
-		return;
-	opts->snap_ports = &all;
-	opts->n_snap_ports = 1;
+	if (c->pushdown.derive & SINSP_DERIVE_REQUESTS && !c->o->snaplen && !c->o->snap_ports.n)
+		inspector_keep_requests(opts);
 }
 
 /* Opens the source @i: the only one, or a file of several. */
@@ -281,12 +268,15 @@ static int open_source(struct capture *c, size_t i)
 			       c->chisels_pushdown.page_faults,
 		.switches = switches_wanted(c),
 		.wakeups = wakeups_wanted(c),
+		.tcp = tcp_wanted(c),
 		.select = &select,
 		.snap_ports = o->snap_ports.v,
 		.n_snap_ports = o->snap_ports.n,
 		.sampling = (uint32_t)o->sampling,
 		.cpus_per_ring = o->cpus_per_ring,
 		.no_users = (uint32_t)o->no_users,
+		.tls = (uint32_t)o->tls,
+		.nap_ms = o->profile.on ? PROFILE_NAP_MS : 0,
 		.sampler = sampler(&so, &o->sample, tracepoints),
 	};
 	struct sinsp_opts sinsp_opts = inspector_opts(c, path[0]);
@@ -296,7 +286,7 @@ static int open_source(struct capture *c, size_t i)
 	keep_more(c, &opts);
 	/* First, since loading the driver takes longer than an answer. */
 	if (c->live)
-		sinsp_opts.lookup = start_lookup(o);
+		sinsp_opts.lookup = inspector_lookup(o->container_socket, o->cri_socket, NULL);
 	if (c->dispatch.chisels)
 		c->dispatch.chisels->run.no_calls = (uint8_t)select.no_calls;
 	err = open_inspector(c, i, &opts, &sinsp_opts);

@@ -136,7 +136,7 @@ static void put_view(const struct sinsp_chisel_info *info)
 	put_wrapped_to(stdout, view->description, 0, width);
 	printf("\nFilter: %s\nColumns:\n", *view->filter ? view->filter : "none");
 	for (size_t i = 0; i < view->n_columns; i++)
-		if (!view->columns[i].is_key)
+		if (!view->columns[i].is_key && !view->columns[i].is_groupby_key)
 			put_column(&view->columns[i], width);
 }
 

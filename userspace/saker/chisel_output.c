@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file/open_output.h"
 #include "say.h"
 
 enum { BUFFER_BYTES = 64 << 10 };
@@ -105,8 +106,8 @@ static int open_path(struct chisel_output *out)
 		out->fd = new_file_open(&out->new, out->path, mode);
 		return out->fd < 0 ? out->fd : 0;
 	}
-	out->fd = open(out->path, O_WRONLY | O_CREAT | O_CLOEXEC, mode);
-	return out->fd < 0 ? -errno : 0;
+	out->fd = scap_open_output(out->path, 0, mode);
+	return out->fd < 0 ? out->fd : 0;
 }
 
 int chisel_output_open(struct chisel_output *out, const char *path, int is_drawing)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "chisel_dirs.h"
 #include "chisel_files.h"
 #include "chisel_words.h"
 #include "fields/format.h"
@@ -15,25 +16,6 @@
 #include "spawn.h"
 
 /* ---- where chisels are ---- */
-
-static int add_dir(struct chisels *cs, size_t *n, const char *dir, const char *below)
-{
-	char **dirs;
-
-	if (!dir || !*dir)
-		return 0;
-	dirs = realloc(cs->dirs, (*n + 2) * sizeof(*dirs));
-	if (!dirs)
-		return -ENOMEM;
-	cs->dirs = dirs;
-	dirs[*n + 1] = NULL;
-	if (asprintf(&dirs[*n], "%s%s", dir, below) < 0) {
-		dirs[*n] = NULL;
-		return -ENOMEM;
-	}
-	++*n;
-	return 0;
-}
 
 /*
  * The user's folders come before built-in chisels, the machine's after them: an older installation
@@ -47,18 +29,8 @@ int chisels_find_dirs(struct chisels *cs)
 		"/usr/share/sysdig/chisels",
 		NULL,
 	};
-	const struct {
-		const char *dir, *below;
-	} rows[] = {
-		{getenv("HOME"), "/.chisels"},
-		{getenv("SAKER_CHISEL_DIR"), ""},
-		{getenv("SYSDIG_CHISEL_DIR"), ""},
-	};
-	size_t n = 0;
-	int err = 0;
+	const int err = chisel_dirs(cs->dirs, 0);
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !err; i++)
-		err = add_dir(cs, &n, rows[i].dir, rows[i].below);
 	cs->run.dirs = (const char *const *)cs->dirs;
 	cs->run.builtin = chisel_files;
 	cs->run.more_dirs = of_machine;
@@ -122,7 +94,7 @@ static void configure_run(struct chisels *cs, const struct options *o)
 	run->several = o->chisels.n > 1 && !o->profile.own_views;
 	run->json = o->lines_kind == SINSP_FORMAT_JSON;
 	run->port_names = (uint8_t)o->port_names;
-	run->containers = o->line.preset == SINSP_LINE_CONTAINER;
+	run->containers = o->line.preset != SINSP_LINE_DEFAULT;
 	run->buf_fmt = (uint8_t)o->buf_fmt;
 	run->buf_max = UINT32_MAX; /* chisels truncate themselves */
 	run->unsafe = (uint8_t)o->chisel_unsafe;
@@ -200,9 +172,8 @@ void chisels_close(struct chisels *cs)
 		free(cs->v[i].filter);
 	}
 	chisel_output_close(&cs->output, 1);
-	for (char **d = cs->dirs; d && *d; d++)
+	for (char **d = cs->dirs; *d; d++)
 		free(*d);
-	free(cs->dirs);
 	free(cs->v);
 	sinsp_chisel_run_fini(&cs->run);
 	*cs = (struct chisels){0};

@@ -4,6 +4,7 @@
 #define SAKER_CHISELS_H
 
 #include "chisel/chisel.h"
+#include "chisel_dirs.h"
 #include "chisel_output.h"
 #include "options.h"
 
@@ -18,7 +19,7 @@ struct chisels {
 	size_t n, n_failed;
 	const char *write; /* the capture file, which continues without them; NULL: none */
 	int runs; /* on_capture_start was called, and they have not ended the run since */
-	char **dirs; /* owned; NULL-terminated */
+	char *dirs[CHISEL_DIRS_MAX + 1]; /* owned; NULL-terminated */
 	struct chisel_output output; /* -o */
 };
 

@@ -11,6 +11,7 @@
 #include "dispatch_file.h"
 #include "dispatch_flight.h"
 #include "fields/format.h"
+#include "file_filter.h"
 #include "say.h"
 #include "thread.h"
 
@@ -84,20 +85,13 @@ static int is_unselected(struct dispatch *t, const struct sinsp_evt *evt)
 	return evt->raw.hdr->tid != UINT64_MAX && (!evt->thread || !is_selected(t, evt));
 }
 
-/* Returns whether it is an event of the system, not of the capture; some of these take no number:
- * samples. */
-static int is_of_system(const struct sinsp_evt *evt)
-{
-	return evt->raw.num || (evt->info && !(evt->info->category & EC_INTERNAL));
-}
-
 /* For files -M counts the time of the capture, which may go back. It begins with the first matching
  * event of the system: mappings, and changes during the set-up, come before it. */
 static int is_past_limit(struct dispatch *t, const struct sinsp_evt *evt)
 {
 	if (t->live)
 		return 0;
-	if (!t->begin_ns && sinsp_first_ns(evt->insp) && is_of_system(evt) &&
+	if (!t->begin_ns && sinsp_first_ns(evt->insp) && evt_is_of_system(evt) &&
 	    !(evt->raw.flags & SCAP_EVT_F_STATE_ONLY))
 		t->begin_ns = evt->raw.ts_ns;
 	return t->begin_ns && evt->raw.ts_ns > t->begin_ns &&
@@ -174,30 +168,6 @@ static int output_event(struct dispatch *t, const struct sinsp_evt *evt)
 	return 0;
 }
 
-/* Events of the capture report losses, or mappings. */
-static int changes_state(const struct sinsp_evt *evt)
-{
-	const uint32_t changes = EF_MODIFIES_STATE | EF_CREATES_FD | EF_DESTROYS_FD;
-
-	return !is_of_system(evt) || (evt->info && evt->info->flags & changes);
-}
-
-/* Events that do not match are still written if names depend on them. Of events that report memory
- * only the last one before another event counts: they are held for that. */
-static int keep_for_state(const struct dispatch *t, struct sinsp_evt *evt)
-{
-	/*
-	 * Files of other tools have the subject of an exit, such as its descriptor, in the enter.
-	 */
-	const int of_exit =
-		evt_is_enter(evt->raw.type) && sinsp_filter_may_match(t->filter, evt->raw.type | 1);
-
-	if (!of_exit && !changes_state(evt) && !(t->held && held_is_of_usage(evt->raw.type)))
-		return 0;
-	evt->raw.flags |= SCAP_EVT_F_STATE_ONLY;
-	return 1;
-}
-
 /* Lines omit events of the capture itself: state of processes, and losses. */
 static int is_for_chisels(const struct dispatch *t, const struct sinsp_evt *evt)
 {
@@ -219,7 +189,7 @@ static inline int run_filter(struct dispatch *t, const struct sinsp_evt *evt)
 {
 	int matches;
 
-	if (!is_of_system(evt) && !is_named(t, evt))
+	if (!evt_is_of_system(evt) && !is_named(t, evt))
 		return 1;
 	t->n_filtered++;
 	matches = sinsp_filter_run(t->filter, evt);
@@ -232,16 +202,7 @@ static inline int run_filter(struct dispatch *t, const struct sinsp_evt *evt)
  * or a negative errno. */
 static int hold_event(struct dispatch *t, struct sinsp_evt *evt, int matches)
 {
-	int ret = 0;
-
-	if (!matches && !keep_for_state(t, evt))
-		return 1;
-	if (!t->held)
-		return 0;
-	if (evt->raw.flags & SCAP_EVT_F_STATE_ONLY || !is_of_system(evt))
-		ret = held_take(t->held, evt);
-	if (!ret && is_of_system(evt) && !(evt->raw.flags & SCAP_EVT_F_STATE_ONLY))
-		ret = held_release(t->held, evt);
+	const int ret = file_filter_event(t->held, t->filter, evt, matches);
 	if (ret < 0)
 		say_cause(say_n_errors(), "cannot hold the state of processes", ret);
 	return ret;
@@ -279,7 +240,7 @@ int dispatch_first_pass(struct dispatch *t, const struct options *o, struct sins
 static int is_left_out(struct dispatch *t, struct sinsp_evt *evt)
 {
 	if (evt->raw.ts_ns < t->settled_ns) {
-		if (!t->o->write || !changes_state(evt))
+		if (!t->o->write || !file_filter_changes_state(evt))
 			return 1;
 		evt->raw.flags |= SCAP_EVT_F_STATE_ONLY;
 	}
@@ -315,7 +276,7 @@ static __attribute__((noinline)) int tick_chisels(struct dispatch *t, const stru
 {
 	int err;
 
-	if ((!is_of_system(evt) && !is_for_chisels(t, evt)) || !sinsp_first_ns(evt->insp))
+	if ((!evt_is_of_system(evt) && !is_for_chisels(t, evt)) || !sinsp_first_ns(evt->insp))
 		return 0;
 	err = chisels_tick(t->chisels, evt);
 	t->done |= t->chisels->run.end;

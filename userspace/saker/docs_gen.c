@@ -147,14 +147,15 @@ static void put_bash_words(const struct option_row *rows)
 			printf(" -%c", row->letter);
 		putchar('\n');
 	}
-	printf("%s\t' -- \"$cur\")\n",
-	       rows == option_rows ? "\t\tprofile\n\t\tselftest\n\t\twhy\n" : "");
+	for (const struct option_command *c = option_commands; rows == option_rows && c->name; c++)
+		printf("\t\t%s\n", c->name);
+	printf("\t' -- \"$cur\")\n");
 }
 
-static void put_bash_command(const char *name, const struct option_row *rows)
+static void put_bash_command(const struct option_command *command)
 {
-	printf("\tif [[ ${COMP_WORDS[1]} == %s ]] && ((COMP_CWORD > 1)); then\n", name);
-	put_bash_words(rows);
+	printf("\tif [[ ${COMP_WORDS[1]} == %s ]] && ((COMP_CWORD > 1)); then\n", command->name);
+	put_bash_words(command->rows);
 	printf("\t\treturn\n\tfi\n");
 }
 
@@ -180,8 +181,9 @@ static int put_bash(void)
 	for (size_t i = 0; i < sizeof(bash_args) / sizeof(bash_args[0]); i++)
 		put_bash_others(i);
 	printf("\tesac\n");
-	put_bash_command("profile", profile_rows);
-	put_bash_command("selftest", selftest_rows);
+	for (const struct option_command *c = option_commands; c->name; c++)
+		if (c->rows && c->rows != option_rows)
+			put_bash_command(c);
 	put_bash_words(option_rows);
 	printf("}\ncomplete -o filenames -F _saker saker\n");
 	return 0;

@@ -12,6 +12,9 @@ static const char usage[] =
 	"       saker [OPTION...] -r FILE [FILTER]  read a capture file\n"
 	"       saker profile [OPTION...] ...       profile: see saker profile --help\n"
 	"       saker why [OPTION...] ...           slow requests: see saker -i why\n"
+	"       saker top [OPTION...] ...           live views: see saker top --help\n"
+	"       saker exporter [OPTION...]          serve Prometheus: see exporter --help\n"
+	"       saker send [OPTION...] URL FILE     send a profile: see saker send --help\n"
 	"       saker selftest --unwind ...         verify stacks: see selftest --help\n"
 	"\n"
 	"FILTER selects events, as in: proc.name=cat and evt.type=open. A capture needs\n"
@@ -37,7 +40,7 @@ static const char ending[] =
 	"                                     show opens that fail\n"
 	"  ssh host saker -w - | saker -r -   capture on another machine\n";
 
-static void put_row(FILE *f, const struct option_row *row)
+void help_put_row(FILE *f, const struct option_row *row)
 {
 	int at;
 
@@ -86,7 +89,7 @@ void help_print_profile(FILE *f)
 	fputs(profile_usage, f);
 	fputc('\n', f);
 	for (row = profile_rows; row->name; row++)
-		put_row(f, row);
+		help_put_row(f, row);
 	fputs(profile_ending, f);
 }
 
@@ -102,7 +105,7 @@ void help_print_selftest(FILE *f)
 	fputs(selftest_usage, f);
 	fputc('\n', f);
 	for (row = selftest_rows; row->name; row++)
-		put_row(f, row);
+		help_put_row(f, row);
 }
 
 void help_print(FILE *f)
@@ -113,7 +116,7 @@ void help_print(FILE *f)
 	for (row = option_rows; row->name; row++) {
 		if (row == option_rows || row->group != row[-1].group)
 			fprintf(f, "\n%s\n", option_group_title(row->group));
-		put_row(f, row);
+		help_put_row(f, row);
 	}
 	fputs(ending, f);
 }

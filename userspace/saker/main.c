@@ -17,6 +17,8 @@
 #include "list_events.h"
 #include "list_fields.h"
 #include "options.h"
+#include "other_program.h"
+#include "profile_send.h"
 #include "say.h"
 #include "selftest.h"
 #include "spawn.h"
@@ -81,6 +83,15 @@ static int run_chisels(struct options *o, uint64_t start_ns)
 	return status;
 }
 
+static int run_and_send(struct options *o, uint64_t start_ns)
+{
+	struct profile_send ps;
+
+	if (profile_send_open(&ps, o))
+		return o->command ? STATUS_SELF_FAILED : STATUS_FAILED;
+	return profile_send_close(&ps, o, run_chisels(o, start_ns));
+}
+
 static int run_mode(struct options *o, uint64_t start_ns)
 {
 	if (o->verbose)
@@ -91,7 +102,9 @@ static int run_mode(struct options *o, uint64_t start_ns)
 			puts(sinsp_format_preset(o->line.preset));
 			return 0;
 		}
-		return o->chisels.n ? run_chisels(o, start_ns) : capture_run(o, NULL, start_ns);
+		return o->profile.otlp ? run_and_send(o, start_ns)
+		       : o->chisels.n  ? run_chisels(o, start_ns)
+				       : capture_run(o, NULL, start_ns);
 	case MODE_SELFTEST:
 		return selftest_run(o);
 	case MODE_VERIFY:
@@ -183,6 +196,8 @@ int main(int argc, char **argv)
 
 	fill_standard_fds();
 	give_memory_back();
+	if (other_program_is_named(argc, argv))
+		return other_program_run(argc, argv);
 	if (options_parse(&o, argc, argv))
 		status = has_command(argc, argv) ? STATUS_SELF_FAILED : STATUS_FAILED;
 	else

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "objfile/helper_process.h"
+#include "privileges.h"
 
 /* Mode as with open(2). */
 static int make_temporary(char *temporary, mode_t mode)
@@ -47,6 +48,7 @@ static _Noreturn void run_keeper(int from, const char *temporary, const char *pa
 	char byte;
 
 	stand_apart(from);
+	privileges_drop_to_files();
 	do
 		n = read(from, &byte, 1);
 	while (n < 0 && errno == EINTR);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A file that gets its name only when it is complete: until then it lies beside that name under a
- * temporary one. A helper process does the renaming: it survives whatever ends saker, and has the
- * rights that saker drops.
+ * temporary one. A helper process does the renaming: it survives whatever ends saker, and keeps the
+ * one capability that folders of other users need, which saker drops.
  */
 #ifndef SAKER_NEW_FILE_H
 #define SAKER_NEW_FILE_H

@@ -14,6 +14,8 @@ static const struct option_choice time_formats[] = {
 static const struct option_choice line_formats[] = {
 	{"c", SINSP_LINE_CONTAINER},
 	{"container", SINSP_LINE_CONTAINER},
+	{"k", SINSP_LINE_POD},
+	{"kubernetes", SINSP_LINE_POD},
 	{NULL},
 };
 
@@ -73,13 +75,22 @@ const struct option_row option_rows[] = {
 	{0, "requests", NULL, GROUP_SOURCE,
 	 "Also derive an event for each request that sockets carry (HTTP, Redis, ...). Fields "
 	 "request.* and their chisels imply it. Live: captures at most 2048 bytes of each buffer on "
-	 "TCP and UDP sockets, unless -s or --snaplen-port is given.",
+	 "sockets, unless -s or --snaplen-port is given.",
 	 set_value, AT(requests), 1},
+	{0, "tls", NULL, GROUP_SOURCE,
+	 "Also capture the plaintext of TLS connections, passwords and keys included: events "
+	 "tls_read and tls_write of programs that use OpenSSL, GnuTLS, or Go's crypto/tls. Live "
+	 "only.",
+	 set_value, AT(tls), 1},
 	{0, "slices", NULL, GROUP_SOURCE,
 	 "Also derive an event for each slice of a thread's time: it ran, waited for a CPU, or "
 	 "waited for a file, a connection, a lock, ... Fields thread.slice.* and their chisels "
 	 "imply it. Live: captures context switches and wake-ups (many).",
 	 set_value, AT(slices), 1},
+	{0, "tcp", NULL, GROUP_SOURCE,
+	 "Also capture events of TCP: states, connects, retransmits, resets, round trip times, drops, "
+	 "overflows of listen queues. Fields tcp.* and their chisels imply it.",
+	 set_value, AT(tcp), 1},
 	{0, "page-faults", NULL, GROUP_SOURCE,
 	 "Also capture page faults (many). To capture only those: --syscalls page_fault.",
 	 set_value, AT(page_faults), 1},
@@ -230,7 +241,8 @@ const struct option_row option_rows[] = {
 	 "lists the fields. %20proc.name is 20 characters wide. An event that lacks one of the "
 	 "fields prints no line, unless the format begins with *, which prints <NA>. -pc (or "
 	 "-pcontainer) is the default format plus the container's name and ID and the TID inside "
-	 "it; -pp prints the default format.",
+	 "it, -pk (or -pkubernetes) the same with the name of its pod; -pp prints the default "
+	 "format.",
 	 parse_format, AT(line), 0, line_formats},
 	{'j', "json", NULL, GROUP_LINES,
 	 "Print a JSON object per event with the fields of the format, numbers as numbers. If the "
@@ -327,6 +339,10 @@ const struct option_row option_rows[] = {
 	 "Query names and images of containers at the socket PATH (Docker's API); none disables "
 	 "queries. Default: the usual sockets of Docker and Podman, also of users.",
 	 set_text, AT(container_socket)},
+	{0, "cri-socket", "PATH", GROUP_LIVE,
+	 "Query labels of pods at the socket PATH of the container runtime (CRI v1, as "
+	 "/run/containerd/containerd.sock), which only root should be able to use. Default: no queries.",
+	 set_text, AT(cri_socket)},
 
 	{'l', "list-fields", NULL, GROUP_ABOUT,
 	 "List the fields of formats and filters; with -v also types, and rarely used fields.",
@@ -344,6 +360,16 @@ const struct option_row option_rows[] = {
 	{0},
 };
 /* clang-format on */
+
+const struct option_command option_commands[] = {
+	{"profile", profile_rows, AT(profile.on), NULL},
+	{"selftest", selftest_rows, AT(selftest.on), NULL},
+	{"why", option_rows, 0, "why"},
+	{"exporter", .program = "saker-exporter"},
+	{"top", .program = "saker-top"},
+	{"send", .program = "saker-send"},
+	{0},
+};
 
 const char *option_group_title(enum option_group group)
 {

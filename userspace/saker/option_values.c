@@ -129,7 +129,6 @@ int parse_choice(void *member, const struct option_row *row, const char *arg)
 /* One of the choices, or a format. */
 int parse_format(void *member, const struct option_row *row, const char *arg)
 {
-	static const char *const others[] = {"k", "kubernetes", "m", "mesos"};
 	struct line_format *line = member;
 
 	line->format = NULL;
@@ -142,11 +141,9 @@ int parse_format(void *member, const struct option_row *row, const char *arg)
 			return 0;
 		}
 	}
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		if (strcmp(others[i], arg) == 0) {
-			say("-p%s is not supported: saker does not query Kubernetes or Mesos", arg);
-			return -EINVAL;
-		}
+	if (strcmp(arg, "m") == 0 || strcmp(arg, "mesos") == 0) {
+		say("-p%s is not supported: saker does not query Mesos", arg);
+		return -EINVAL;
 	}
 	line->format = arg;
 	return 0;

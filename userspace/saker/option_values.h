@@ -47,4 +47,19 @@ int parse_chisel_limit(void *member, const struct option_row *row,
 /* Returns 0 if @name is a valid comm; else -EINVAL after reporting the reason. */
 int check_comm(const struct option_row *row, const char *name);
 
+/* Rows of the commands beside saker that open a live source, with the offsets of their members. */
+/* clang-format off */
+#define OPTION_ROWS_OF_SOURCE(ring_sz, container_socket, cri_socket) \
+	{0, "ring-size", "SIZE", GROUP_LIVE, \
+	 "Bytes per ring between kernel and saker, a power of two with optional suffix K, M or G (default 8M).", \
+	 parse_ring_size, ring_sz}, \
+	{0, "container-socket", "PATH", GROUP_LIVE, \
+	 "Query names of containers at the socket PATH (Docker's API); none disables queries.", \
+	 set_text, container_socket}, \
+	{0, "cri-socket", "PATH", GROUP_LIVE, \
+	 "Query labels of pods at the socket PATH of the container runtime (CRI v1), which only root should be " \
+	 "able to use (default: no queries).", \
+	 set_text, cri_socket}
+/* clang-format on */
+
 #endif /* SAKER_OPTION_VALUES_H */

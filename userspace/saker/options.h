@@ -90,12 +90,18 @@ struct sample_options {
 	struct text_list on; /* syscall, off_cpu, page_fault, tracepoints */
 };
 
+static inline int samples_wanted(const struct sample_options *o)
+{
+	return o->period_ns || o->on.n;
+}
+
 /* saker profile: settings besides the options that it implies. */
 struct profile_options {
 	int on; /* the command is profile */
 	int off_cpu;
 	int diff; /* compares two files: which has more */
 	int own_views; /* no chisel was selected: the default ones print parts of one text */
+	const char *otlp; /* URL to send it to; NULL: none */
 };
 
 /* saker selftest. */
@@ -157,6 +163,7 @@ struct options {
 	uint64_t ring_sz; /* 0: default */
 	uint32_t cpus_per_ring; /* UINT32_MAX: all; 0: default */
 	const char *container_socket; /* "none": no queries; NULL: default */
+	const char *cri_socket; /* NULL: labels of pods are not queried */
 	int ring_kind; /* enum ring_kind + 1; 0: default */
 	int compress; /* enum scap_compress */
 	int time_fmt; /* enum sinsp_time_fmt */
@@ -169,8 +176,9 @@ struct options {
 	int quiet, verbose, summary, progress, unbuffered;
 	int print; /* also print lines while writing a file */
 	int enter_events;
-	int page_faults, switches, wakeups; /* live: also record these events */
+	int page_faults, switches, wakeups, tcp; /* live: also record these events */
 	int requests, slices; /* derive these events */
+	int tls; /* live: also record the plaintext of TLS connections */
 	struct sample_options sample;
 	struct profile_options profile;
 	struct selftest_options selftest;
@@ -191,7 +199,10 @@ enum option_group {
 	GROUP_ABOUT,
 	GROUP_PROFILE,
 	GROUP_SELFTEST,
-	GROUP_MAX
+	GROUP_MAX,
+	/* Of commands that read a configuration file. */
+	GROUP_RELOADED = GROUP_MAX, /* a reload of the file applies it */
+	GROUP_NOT_IN_FILE
 };
 
 struct option_choice {
@@ -212,8 +223,18 @@ struct option_row {
 	const struct option_choice *choices; /* choices of the argument; ends with a NULL name */
 };
 
+/* What the first word can be: it has options of its own, or stands for a chisel. */
+struct option_command {
+	const char *name;
+	const struct option_row *rows;
+	size_t on; /* offset of its switch, an int, in the options */
+	const char *chisel; /* instead of a switch */
+	const char *program; /* an executable of its own, beside saker: has no rows here */
+};
+
 /* Each ends with a NULL name. Others are those of saker profile and saker selftest. */
 extern const struct option_row option_rows[], profile_rows[], selftest_rows[];
+extern const struct option_command option_commands[];
 const char *option_group_title(enum option_group group);
 
 /* Parses the command line. Returns 0; -EINVAL after reporting the error. @o must be zero;
@@ -229,6 +250,8 @@ int profile_settle(struct options *o);
 /* Checks the options of saker selftest. Returns 0, or -EINVAL after reporting the error. */
 int selftest_settle(const struct options *o);
 
+/* Prints the lines of one option. */
+void help_put_row(FILE *f, const struct option_row *row);
 void help_print(FILE *f);
 void help_print_profile(FILE *f);
 void help_print_selftest(FILE *f);

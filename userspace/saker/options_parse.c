@@ -7,49 +7,33 @@
 #include <unistd.h>
 
 #include "fields/nearest.h"
+#include "option_args.h"
 #include "option_values.h"
 #include "options.h"
 #include "pieces.h"
 #include "say.h"
 #include "shared/config.h"
 
-/* State of parsing the command line. */
-struct args {
-	char **v;
-	int n, next;
-	const struct option_row *rows; /* allowed in this command */
-};
-
-static int store(struct options *o, const struct option_row *row, const char *arg)
+static const char *help_of(const struct option_row *rows)
 {
-	return row->take((char *)o + row->member, row, arg);
+	return rows == profile_rows ? "saker profile --help" : "saker --help";
 }
 
-static const struct option_row *find_letter(const struct args *args, char letter)
+/* Returns the command that word @i names; NULL: none. */
+static const struct option_command *command_at(const struct option_args *args, int i)
 {
-	const struct option_row *row;
+	const struct option_command *command;
 
-	for (row = args->rows; row->name; row++) {
-		if (row->letter == letter)
-			return row;
+	for (command = option_commands; i < args->n && command->name; command++) {
+		if (strcmp(args->v[i], command->name) == 0)
+			return command;
 	}
 	return NULL;
 }
 
-static const struct option_row *find_name(const struct args *args, const char *name, size_t len)
+static void switch_on(struct options *o, const struct option_command *command)
 {
-	const struct option_row *row;
-
-	for (row = args->rows; row->name; row++) {
-		if (strlen(row->name) == len && memcmp(row->name, name, len) == 0)
-			return row;
-	}
-	return NULL;
-}
-
-static const char *help_of(const struct args *args)
-{
-	return args->rows == profile_rows ? "saker profile --help" : "saker --help";
+	*(int *)((char *)o + command->on) = 1;
 }
 
 const char *options_nearest_command(const char *word)
@@ -57,17 +41,17 @@ const char *options_nearest_command(const char *word)
 	struct nearest near;
 
 	nearest_begin(&near, word);
-	nearest_try(&near, "profile");
-	nearest_try(&near, "selftest");
-	nearest_try(&near, "why");
+	for (const struct option_command *c = option_commands; c->name; c++)
+		nearest_try(&near, c->name);
 	return near.best;
 }
 
 /*
  * For words that are no filter: options of a command without its --, or misspelt options of saker.
  */
-static int says_command(const struct options *o, const char *option)
+static int says_command(const void *options, const char *option)
 {
+	const struct options *o = options;
 	const char *word = o->words.n ? o->words.v[0] : "";
 	const char *near = options_nearest_command(word);
 
@@ -82,93 +66,13 @@ static int says_command(const struct options *o, const char *option)
 	return 1;
 }
 
-static int unknown_name(const struct options *o, const struct args *args, const char *name,
-			size_t len)
-{
-	char text[64] = "";
-	const struct option_row *row;
-	struct nearest near;
-
-	if (says_command(o, args->v[args->next - 1]))
-		return -EINVAL;
-	if (len < sizeof(text))
-		memcpy(text, name, len);
-	nearest_begin(&near, text);
-	for (row = args->rows; row->name; row++)
-		nearest_try(&near, row->name);
-	if (near.best)
-		say("unknown option --%.*s: did you mean --%s?", (int)len, name, near.best);
-	else
-		say("unknown option --%.*s: see %s", (int)len, name, help_of(args));
-	return -EINVAL;
-}
-
-/* The other case is the likeliest mistake: -l for -L. */
-static int unknown_letter(const struct options *o, const struct args *args, char letter)
-{
-	const struct option_row *row =
-		find_letter(args, letter ^ 0x20); /* long option without a letter: 0 */
-
-	if (says_command(o, args->v[args->next - 1]))
-		return -EINVAL;
-	if (row && row->letter)
-		say("unknown option -%c: did you mean -%c, --%s?", letter, row->letter, row->name);
-	else
-		say("unknown option -%c: see %s", letter, help_of(args));
-	return -EINVAL;
-}
-
-static int parse_argument(struct options *o, const struct option_row *row, struct args *args)
-{
-	if (args->next >= args->n) {
-		say("--%s needs an argument: %s", row->name, row->arg);
-		return -EINVAL;
-	}
-	return store(o, row, args->v[args->next++]);
-}
-
-/* --name, --name=ARG, --name ARG */
-static int parse_name(struct options *o, const char *text, struct args *args)
-{
-	size_t len = strcspn(text, "=");
-	const char *arg = text[len] ? text + len + 1 : NULL;
-	const struct option_row *row = find_name(args, text, len);
-
-	if (!row)
-		return unknown_name(o, args, text, len);
-	if (!row->arg && arg) {
-		say("--%s takes no argument", row->name);
-		return -EINVAL;
-	}
-	if (!row->arg || arg)
-		return store(o, row, arg);
-	return parse_argument(o, row, args);
-}
-
-/* -abc, -nARG, -n ARG */
-static int parse_letters(struct options *o, const char *text, struct args *args)
-{
-	const struct option_row *row;
-	int err = 0;
-
-	for (; !err && *text; text++) {
-		row = find_letter(args, *text);
-		if (!row)
-			return unknown_letter(o, args, *text);
-		if (row->arg && text[1])
-			return store(o, row, text + 1);
-		err = row->arg ? parse_argument(o, row, args) : store(o, row, NULL);
-	}
-	return err;
-}
-
 /* A word that is no option belongs to the filter, or is an argument of a chisel. */
-static int add_word(struct options *o, const char *text, const struct args *args)
+static int add_word(struct options *o, const char *text, const struct option_args *args)
 {
 	const char **v;
 
 	if (o->profile.diff && o->read.n < 2)
-		return parse_list(&o->read, find_name(args, "diff", 4), text);
+		return parse_list(&o->read, option_find(args->rows, "diff", 4), text);
 	if (!o->words.n && !o->chisels.n && access(text, F_OK) == 0) {
 		say("unexpected argument '%s': read a file with -r %s, run a command with -- %s",
 		    text, text, text);
@@ -203,13 +107,9 @@ static int join_filter(struct options *o)
 	return 0;
 }
 
-static int parse_one(struct options *o, const char *text, struct args *args)
+static int parse_one(struct options *o, const char *text, struct option_args *args)
 {
-	if (text[0] == '-' && text[1] == '-')
-		return parse_name(o, text + 2, args);
-	if (text[0] == '-' && text[1])
-		return parse_letters(o, text + 1, args);
-	return add_word(o, text, args);
+	return option_is_one(text) ? option_parse(o, text, args) : add_word(o, text, args);
 }
 
 static int is_selective(const struct options *o)
@@ -220,12 +120,8 @@ static int is_selective(const struct options *o)
 
 static int is_about_live(const struct options *o)
 {
-	return o->ring_kind || o->ring_sz || o->cpus_per_ring || o->container_socket || o->no_users;
-}
-
-static int wants_samples(const struct options *o)
-{
-	return o->sample.period_ns || o->sample.on.n;
+	return o->ring_kind || o->ring_sz || o->cpus_per_ring || o->container_socket ||
+	       o->cri_socket || o->no_users;
 }
 
 static int is_about_samples(const struct options *o)
@@ -341,8 +237,8 @@ static int check_live(const struct options *o)
 					       "--failed-only, --sampling, --page-faults and "
 					       "--switches apply to a live capture, not to -r"},
 		{o->read.n && is_about_live(o),
-		 "--ring, --ring-size, --cpus-per-ring, --exclude-users and --container-socket "
-		 "apply to a live capture, not to -r"},
+		 "--ring, --ring-size, --cpus-per-ring, --exclude-users, --container-socket and "
+		 "--cri-socket apply to a live capture, not to -r"},
 		{o->read.n && o->snaplen && o->write && !o->print,
 		 "-s cannot be combined with -r and -w: buffers are copied as they are"},
 		{o->failed_only && (o->page_faults || o->switches),
@@ -350,6 +246,9 @@ static int check_live(const struct options *o)
 		 "fail"},
 		{o->read.n && o->snap_ports.n,
 		 "--snaplen-port applies to a live capture, not to -r"},
+		{o->read.n && o->tcp, "--tcp applies to a live capture, not to -r"},
+		{o->read.n && o->tls, "--tls applies to a live capture, not to -r"},
+		{o->failed_only && o->tls, "--failed-only cannot be combined with --tls"},
 		{o->tree && !o->pids.n, "--tree needs --pid"},
 		{o->pids.n && o->command && !o->all, "--pid selects processes other than CMD: add "
 						     "--all to capture them while CMD runs"},
@@ -364,9 +263,9 @@ static int check_live(const struct options *o)
 static int check_samples(const struct options *o)
 {
 	const struct conflict rows[] = {
-		{o->read.n && wants_samples(o),
+		{o->read.n && samples_wanted(&o->sample),
 		 "--sample and --sample-on apply to a live capture, not to -r"},
-		{!wants_samples(o) && is_about_samples(o),
+		{!samples_wanted(&o->sample) && is_about_samples(o),
 		 "--stack-depth, --unwind-tables and the probabilistic options need --sample or "
 		 "--sample-on"},
 		{o->sample.off_min_ns && !samples_off_cpu(o),
@@ -408,58 +307,84 @@ static void settle_demanded(struct options *o)
 	}
 }
 
-/* The word behind saker can be a command: it has its own options, or is shorthand for others. */
-static int parse_command(struct options *o, struct args *args)
+/* The same for the events of TCP: one option requests all of them. */
+static void settle_tcp(struct options *o)
 {
-	const char *word = args->n > 1 ? args->v[1] : "";
+	const int all = o->tcp;
 
-	args->next = 2;
-	if (strcmp(word, "why") == 0)
-		return parse_chisel(o, option_rows, "why");
-	if (strcmp(word, "profile") == 0) {
-		o->profile.on = 1;
-		args->rows = profile_rows;
-	} else if (strcmp(word, "selftest") == 0) {
-		o->selftest.on = 1;
-		o->mode = MODE_SELFTEST;
-		args->rows = selftest_rows;
-	} else {
-		args->next = 1;
+	for (unsigned int type = EVT_TCP_STATE_E; type <= EVT_TCP_OVERFLOW_E; type += 2) {
+		const uint64_t bit = 1ull << EVT_INDEX(type) % 64;
+		uint64_t *set = &o->syscalls.set.events[EVT_INDEX(type) / 64];
+
+		o->tcp |= !!(o->syscalls.named.events[EVT_INDEX(type) / 64] & bit);
+		if (all)
+			*set |= bit;
 	}
+}
+
+/* The same for the two events of TLS: one that is named alone is selected alone. */
+static void settle_tls(struct options *o)
+{
+	static const unsigned int rows[] = {EVT_INDEX(EVT_TLS_READ_X), EVT_INDEX(EVT_TLS_WRITE_X)};
+	int named = 0;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		named |= o->syscalls.named.events[rows[i] / 64] >> rows[i] % 64 & 1;
+	for (size_t i = 0; !named && o->tls && i < sizeof(rows) / sizeof(rows[0]); i++)
+		o->syscalls.set.events[rows[i] / 64] |= 1ull << rows[i] % 64;
+	o->tls |= named;
+}
+
+static int parse_command(struct options *o, struct option_args *args)
+{
+	const struct option_command *command = command_at(args, 1);
+
+	if (!command)
+		return 0;
+	if (command->program) {
+		say("cannot run %s here: it is a program of its own", command->program);
+		return -EINVAL;
+	}
+	args->next = 2;
+	args->rows = command->rows;
+	if (command->chisel)
+		return parse_chisel(o, args->rows, command->chisel);
+	switch_on(o, command);
+	if (o->selftest.on)
+		o->mode = MODE_SELFTEST;
 	return 0;
 }
 
-static int is_word(const struct args *args, int i, const char *word)
+static int is_word(const struct option_args *args, int i, const char *word)
 {
 	return args->n > i && strcmp(args->v[i], word) == 0;
 }
 
-/* help, help COMMAND and why --help; why is a chisel. Returns whether it is one of them. */
-static int parse_help(struct options *o, struct args *args)
+/* help, help COMMAND, and --help of a command that is a chisel. Returns whether it is one of them.
+ */
+static int parse_help(struct options *o, struct option_args *args)
 {
-	const int is_help = is_word(args, 1, "help") && args->n <= 3;
-	const int of_why = is_help ? is_word(args, 2, "why")
-				   : is_word(args, 1, "why") && args->n == 3 &&
-					     (is_word(args, 2, "--help") || is_word(args, 2, "-h"));
+	const int is_help = is_word(args, 1, "help") && args->n <= 3,
+		  asks = args->n == 3 && (is_word(args, 2, "--help") || is_word(args, 2, "-h"));
+	const struct option_command *command = command_at(args, is_help ? 2 : 1);
 
-	if (of_why) {
-		o->mode = MODE_SHOW_CHISEL;
-		o->chisel_info = "why";
-		return 1;
-	}
-	if (!is_help)
+	if (!is_help && !(asks && command && command->chisel))
 		return 0;
-	o->profile.on = is_word(args, 2, "profile");
-	o->selftest.on = is_word(args, 2, "selftest");
-	if (args->n == 3 && !o->profile.on && !o->selftest.on)
+	if (args->n == 3 && (!command || command->program))
 		return 0;
 	o->mode = MODE_HELP;
+	if (command && command->chisel) {
+		o->mode = MODE_SHOW_CHISEL;
+		o->chisel_info = command->chisel;
+	} else if (command) {
+		switch_on(o, command);
+	}
 	return 1;
 }
 
 int options_parse(struct options *o, int argc, char **argv)
 {
-	struct args args = {argv, argc, 1, option_rows};
+	struct option_args args = {argv, argc, 1, option_rows, help_of, says_command};
 	const char *text;
 	int err;
 
@@ -482,6 +407,8 @@ int options_parse(struct options *o, int argc, char **argv)
 	if (err)
 		return err;
 	settle_demanded(o);
+	settle_tcp(o);
+	settle_tls(o);
 	return o->mode == MODE_HELP || o->mode == MODE_VERSION ? 0 : check(o);
 }
 

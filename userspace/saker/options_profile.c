@@ -50,10 +50,13 @@ const struct option_row profile_rows[] = {
 	 parse_ring_size, AT(ring_sz)},
 	{'o', "output", "FILE", GROUP_PROFILE,
 	 "Write to FILE instead of the terminal. Its extension is the format: .svg flame graph, "
-	 ".folded folded stacks, .pb or .pb.gz pprof, .speedscope.json speedscope, .perf.txt "
+	 ".folded folded stacks, .pb or .pb.gz pprof, .otlp OTLP, .speedscope.json speedscope, .perf.txt "
 	 "text as perf script prints it, .json one object per stack, .txt text. Add .gz to "
 	 "compress.",
 	 set_text, AT(output)},
+	{0, "otlp", "URL", GROUP_PROFILE,
+	 "Send the profile to the OpenTelemetry collector at URL, as saker send does.",
+	 set_text, AT(profile.otlp)},
 	{'c', "chisel", "NAME", GROUP_PROFILE,
 	 "Run this chisel on the samples. Can be repeated.", parse_chisel, 0},
 	{'r', "read", "FILE", GROUP_PROFILE,
@@ -87,6 +90,7 @@ static const struct ending {
 	{".svg", "flamegraph"},
 	{".folded", "folded"},
 	{".pb", "pprof"},
+	{".otlp", "otlpprofile"},
 	{".speedscope.json", "speedscope"},
 	{".perf.txt", "perfscript"},
 	{".json", "folded", 0, SINSP_FORMAT_JSON},
@@ -140,7 +144,8 @@ static int add_text(struct options *o)
 	if (may_wait)
 		err = add_chisel(o, "offcpu if_empty=nothing");
 	if (!err)
-		err = add_chisel(o, may_wait ? "topfuncs of=running" : "topfuncs");
+		err = add_chisel(o, may_wait ? "topfuncs native=callers of=running"
+					     : "topfuncs native=callers");
 	return err ?: add_chisel(o, "calltree");
 }
 
@@ -149,7 +154,7 @@ static int choose_by_ending(struct options *o)
 	const struct ending *e = ending_of(o->output);
 
 	if (!e) {
-		say("cannot write %s: unknown extension; use .svg, .folded, .pb.gz, "
+		say("cannot write %s: unknown extension; use .svg, .folded, .pb.gz, .otlp, "
 		    ".speedscope.json, .perf.txt, .json or .txt",
 		    o->output);
 		return -EINVAL;
@@ -214,6 +219,8 @@ static int choose_chisels(struct options *o)
 {
 	if (o->chisels.n)
 		return check_ending(o);
+	if (o->profile.otlp)
+		return add_chisel(o, "otlpprofile");
 	if (o->output)
 		return choose_by_ending(o);
 	if (o->write)
@@ -286,6 +293,11 @@ static int check(const struct options *o)
 		 "-p selects processes other than CMD: add --all to sample them while CMD runs"},
 		{o->sample.off_min_ns && !o->profile.off_cpu, "--off-cpu-min needs --off-cpu"},
 		{o->compress && !o->write, "--zstd needs -w FILE"},
+		{o->profile.otlp && strncmp(o->profile.otlp, "http://", 7) &&
+			 strncmp(o->profile.otlp, "https://", 8),
+		 "--otlp needs a URL, as in http://127.0.0.1:4318"},
+		{o->profile.otlp && (o->output || o->chisels.n || o->profile.diff),
+		 "--otlp excludes -o, -c and --diff; saker send sends a file"},
 	};
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {

@@ -168,6 +168,17 @@ static void test_selection(void **state)
 	assert_parses(&o, "--page-faults", "--syscalls", "read");
 	assert_true(o.syscalls.set.events[EVT_PAGE_FAULT_E / 64] >> EVT_PAGE_FAULT_E % 64 & 1);
 	options_fini(&o);
+	assert_parses(&o, "--syscalls", "tcp_reset");
+	assert_true(o.tcp);
+	assert_false(o.syscalls.set.events[EVT_INDEX(EVT_TCP_RTT_E) / 64] >>
+			     EVT_INDEX(EVT_TCP_RTT_E) % 64 &
+		     1);
+	options_fini(&o);
+	assert_parses(&o, "--tcp", "--syscalls", "read");
+	assert_true(o.syscalls.set.events[EVT_INDEX(EVT_TCP_RTT_E) / 64] >>
+			    EVT_INDEX(EVT_TCP_RTT_E) % 64 &
+		    1);
+	options_fini(&o);
 	assert_refused("--syscalls", "opnat");
 	assert_refused("--syscalls", "read,");
 	assert_refused("--syscalls", "");
@@ -297,6 +308,7 @@ static void test_contradictions(void **state)
 	assert_refused("-w", "-", "--print");
 	assert_refused("-P");
 	assert_refused("-r", "f", "--page-faults");
+	assert_refused("-r", "f", "--tcp");
 	assert_refused("-r", "f", "--ring", "array");
 	assert_refused("-r", "f", "--container-socket", "none");
 	assert_refused("-r", "f", "-w", "g", "-s", "20");

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "file/open_output.h"
 #include "say.h"
 
 enum { FULL_BYTES = 128 << 10, OLD_MS = 50 };
@@ -25,12 +26,10 @@ int output_open(struct output *out, const char *path, int fd, int unbuffered)
 	}
 	if (!path)
 		return 0;
-	out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	out->fd = scap_open_output(path, O_TRUNC, 0600);
 	if (out->fd < 0) {
-		int err = -errno;
-
-		say("cannot write lines to %s: %s", path, strerror(-err));
-		return err;
+		say("cannot write lines to %s: %s", path, strerror(-out->fd));
+		return out->fd;
 	}
 	out->owned = 1;
 	return 0;

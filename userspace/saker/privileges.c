@@ -10,9 +10,9 @@
 /* bpf(2) on open maps, also at the end, requires these again. */
 #define KEPT_FOR_BPF (1ull << CAP_BPF | 1ull << CAP_PERFMON)
 #define KEPT_FOR_PROC (1ull << CAP_SYS_PTRACE | 1ull << CAP_DAC_READ_SEARCH)
+/* The process with libdw changes its user to nobody. */
+#define KEPT_FOR_LINES (1ull << CAP_SETUID | 1ull << CAP_SETGID)
 /* For names of stacks: kernel addresses, files that only a process can still reach. */
-#define KEPT_FOR_LINES                                                                             \
-	(1ull << CAP_SETUID | 1ull << CAP_SETGID) /* the process that reads them runs as nobody */
 #define KEPT_FOR_NAMES (1ull << CAP_SYSLOG | 1ull << CAP_CHECKPOINT_RESTORE | KEPT_FOR_LINES)
 #define KEPT_FOR_FILES (1ull << CAP_DAC_OVERRIDE)
 #define KEPT (KEPT_FOR_BPF | KEPT_FOR_PROC | 1ull << CAP_KILL)
@@ -71,7 +71,17 @@ void privileges_drop(int names_stacks, int creates_files)
 	keep(KEPT | (names_stacks ? KEPT_FOR_NAMES : 0) | (creates_files ? KEPT_FOR_FILES : 0));
 }
 
-void privileges_drop_to_query(void)
+void privileges_drop_to_control(void)
+{
+	keep(KEPT | 1ull << CAP_SYS_NICE);
+}
+
+void privileges_drop_to_files(void)
 {
 	keep(KEPT_FOR_FILES);
+}
+
+void privileges_drop_all(void)
+{
+	keep(0);
 }

@@ -14,8 +14,14 @@ int privileges_can_capture(void);
  */
 void privileges_drop(int names_stacks, int creates_files);
 
-/* In the thread that queries container engines: keeps only what connecting to a user's socket
- * needs. */
-void privileges_drop_to_query(void);
+/* As privileges_drop(0, 0), and keeps the capability to change nice values. */
+void privileges_drop_to_control(void);
+
+/* In the thread that queries container engines, and in the process that renames a file: keeps only
+ * what sockets and folders of other users need. */
+void privileges_drop_to_files(void);
+
+/* In a thread that serves clients: keeps none. */
+void privileges_drop_all(void);
 
 #endif /* SAKER_PRIVILEGES_H */

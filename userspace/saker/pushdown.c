@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fields/evt_io.h"
 #include "fields/field.h"
 #include "fields/format.h"
+#include "markers/spans.h"
+#include "requests/requests.h"
 #include "shared/events.h"
+#include "timeline/timeline.h"
 
 enum { FEW_TYPES = 64 }; /* such a filter matches exactly these, if not all */
 
@@ -25,6 +27,8 @@ static void demand(struct pushdown *p, const struct sinsp_filter *f)
 	p->switches |= means(f, EVT_SWITCH_E);
 	p->page_faults |= means(f, EVT_PAGE_FAULT_E);
 	p->wakeups |= means(f, EVT_WAKEUP_E);
+	for (unsigned int type = EVT_TCP_STATE_E; type <= EVT_TCP_OVERFLOW_E; type += 2)
+		p->tcp |= means(f, type);
 }
 
 /* How a kind of derived events is requested: by its fields, its type, or the option. */
@@ -32,13 +36,15 @@ struct derived_kind {
 	uint32_t kind; /* SINSP_DERIVE_* */
 	unsigned int needs; /* enum sinsp_field_needs */
 	unsigned int type;
-	size_t option; /* offset of an int in the options */
+	size_t option; /* offset of an int in the options; 0: none */
 };
 
 static const struct derived_kind derived_kinds[] = {
 	{SINSP_DERIVE_REQUESTS, FIELD_NEEDS_REQUESTS, EVT_REQUEST_E,
 	 offsetof(struct options, requests)},
 	{SINSP_DERIVE_SLICES, FIELD_NEEDS_SLICES, EVT_SLICE_E, offsetof(struct options, slices)},
+	{SINSP_DERIVE_TRACERS, FIELD_NEEDS_TRACERS, EVT_MARKER_E, 0},
+	{SINSP_DERIVE_TRACERS, FIELD_NEEDS_TRACERS, EVT_MARKER_X, 0},
 };
 
 static int is_about(const struct derived_kind *k, const struct sinsp_filter *f)
@@ -50,7 +56,7 @@ static int is_about(const struct derived_kind *k, const struct sinsp_filter *f)
 static int wants_kind(const struct derived_kind *k, const struct sinsp_filter *f,
 		      const struct chisels *cs, const struct options *o)
 {
-	if (*(const int *)((const char *)o + k->option) || is_about(k, f) ||
+	if ((k->option && *(const int *)((const char *)o + k->option)) || is_about(k, f) ||
 	    sinsp_format_needs(o->line.format) & k->needs)
 		return 1;
 	for (size_t i = 0; cs && i < cs->n; i++)
@@ -71,31 +77,33 @@ uint32_t pushdown_derives(const struct sinsp_filter *f, const struct chisels *cs
 	return kinds;
 }
 
-/* Adds the type if it can move bytes of sockets, or ends a connection. */
-static void add_io_type(void *ctx, const struct scap_event_info *info)
+static void add_marker_type(void *ctx, const struct scap_event_info *info)
 {
-	const uint32_t io = EF_READS_FROM_FD | EF_WRITES_TO_FD;
 	uint64_t *types = ctx;
 
-	if (info->flags & io || sinsp_io_moves(info) || info->id == EVT_SHUTDOWN_X)
-		types[EVT_INDEX(info->id) / 64] |= 1ull << EVT_INDEX(info->id) % 64;
+	if (sinsp_marker_type(info->id))
+		scap_types_add(types, info->id);
 }
 
-/* Requests are derived from calls that the filter need not match, also from those that succeed. */
-static void add_calls_of_requests(struct pushdown *p)
+/* Adds the calls that requests and markers are derived from. The filter need not match them, nor
+ * the threads in which a span begins and ends, and they also succeed. */
+static void add_calls_of_derived(struct pushdown *p, uint64_t *types)
 {
-	uint64_t types[(EVT_INDEX_MAX + 63) / 64] = {0};
-
-	if (!(p->derive & SINSP_DERIVE_REQUESTS))
-		return;
-	scap_event_each(add_io_type, types);
-	scap_calls_set_types(&p->calls, types);
-	p->needs.failed = 0;
-	p->needs.files = 1;
+	if (p->derive & SINSP_DERIVE_REQUESTS)
+		sinsp_requests_types(types);
+	if (p->derive & SINSP_DERIVE_TRACERS) {
+		scap_event_each(add_marker_type, types);
+		p->needs = (struct sinsp_filter_needs){0};
+	}
+	if (p->derive & (SINSP_DERIVE_REQUESTS | SINSP_DERIVE_TRACERS)) {
+		p->needs.failed = 0;
+		p->needs.files = 1;
+	}
 }
 
 static int narrow(struct pushdown *p, struct sinsp_filter *f)
 {
+	uint64_t types[(EVT_INDEX_MAX + 63) / 64];
 	unsigned int n_all;
 	int err = sinsp_filter_needs(f, &p->needs);
 
@@ -107,8 +115,9 @@ static int narrow(struct pushdown *p, struct sinsp_filter *f)
 		return 0;
 	}
 	p->by_type = sinsp_filter_n_types(f, &n_all) < n_all;
-	scap_calls_set_types(&p->calls, sinsp_filter_types(f));
-	add_calls_of_requests(p);
+	memcpy(types, sinsp_filter_types(f), sizeof(types));
+	add_calls_of_derived(p, types);
+	scap_calls_set_types(&p->calls, types);
 	return 0;
 }
 
@@ -160,16 +169,32 @@ int pushdown_init_chisels(struct pushdown *p, const struct chisels *cs,
 	return err;
 }
 
-void pushdown_select_slices(struct scap_select *sel, struct scap_calls *room)
+static void unite(struct scap_calls *a, const struct scap_calls *b)
 {
-	static const unsigned int types[] = {EVT_SWITCH_E, EVT_WAKEUP_E};
+	uint64_t *x = &a->bits[0][0];
+	const uint64_t *y = &b->bits[0][0];
+
+	for (size_t i = 0; i < sizeof(a->bits) / sizeof(*x); i++)
+		x[i] |= y[i];
+	for (size_t i = 0; i < sizeof(a->events) / sizeof(a->events[0]); i++)
+		a->events[i] |= b->events[i];
+}
+
+void pushdown_select_slices(struct scap_select *sel, struct scap_calls *room, int named)
+{
+	uint64_t types[(EVT_INDEX_MAX + 63) / 64] = {0};
+	struct scap_calls calls;
 
 	sel->files = 1;
 	if (!sel->calls)
 		return;
+	if (!named)
+		sinsp_slice_types(types);
+	scap_calls_set_types(&calls, types);
 	*room = *sel->calls;
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		room->events[EVT_INDEX(types[i]) / 64] |= 1ull << EVT_INDEX(types[i]) % 64;
+	unite(room, &calls);
+	scap_types_add(room->events, EVT_SWITCH_E);
+	scap_types_add(room->events, EVT_WAKEUP_E);
 	sel->calls = room;
 }
 
@@ -237,7 +262,7 @@ static int has_calls(const struct scap_calls *calls)
 void pushdown_calls(const struct pushdown *lines, const struct pushdown *chisels,
 		    const struct options *o, struct scap_select *sel)
 {
-	const int samples = o->sample.period_ns || o->sample.on.n;
+	const int samples = samples_wanted(&o->sample);
 
 	sel->no_calls = samples && !o->no_pushdown && sel->calls && !has_calls(sel->calls) &&
 			!lines->needed && !chisels->needed;

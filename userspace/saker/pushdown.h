@@ -18,7 +18,7 @@ struct pushdown {
 	struct sinsp_filter *filter; /* owner of the needs, if they are ours; else NULL */
 	int decides;
 	int by_type; /* some types of events cannot match */
-	int switches, page_faults, wakeups; /* the filter is about these events */
+	int switches, page_faults, wakeups, tcp; /* the filter is about these events */
 	unsigned int needed; /* enum sinsp_field_needs of the fields in the filter or on display */
 	uint32_t derive; /* SINSP_DERIVE_*: these events are requested */
 	int turns; /* CPU time of threads is shown, which needs the switches of all tasks */
@@ -39,8 +39,9 @@ int pushdown_init_chisels(struct pushdown *p, const struct chisels *cs,
 			  const struct pushdown *lines, const struct options *o);
 void pushdown_fini(struct pushdown *p);
 
-/* Adds the events that slices are made from to the selection; *room holds the calls then. */
-void pushdown_select_slices(struct scap_select *sel, struct scap_calls *room);
+/* Adds the events that slices are made from to the selection; *room holds the calls then. @named:
+ * the user named the calls, so no others are added. */
+void pushdown_select_slices(struct scap_select *sel, struct scap_calls *room, int named);
 
 /* Narrows a selection made by options. @sel borrows from @p. */
 void pushdown_apply(struct pushdown *p, struct scap_select *sel);

@@ -108,6 +108,8 @@ static void put_capture(const struct report *r, FILE *f)
 	put_count(f, "malformed records", st->n_bad_record);
 	put_count(f, "syscalls of saker, excluded", st->n_self);
 	put_count(f, "filtered in kernel", st->n_filtered);
+	if (st->n_suppressed)
+		put(f, "", "%12llu of suppressed processes", (unsigned long long)st->n_suppressed);
 	put_count(f, "excluded by --sampling", st->n_unsampled);
 	put_count(f, "processes not tracked", st->n_unmarked);
 	if (st->ring_kind)
@@ -256,6 +258,43 @@ static void put_symbols(const struct sinsp_symbols_stats *st, FILE *f)
 		    (unsigned long long)st->n_jit_late);
 }
 
+/* Prints how many markers were read, and what became no span. */
+static void put_markers(const struct sinsp_marker_stats *st, FILE *f)
+{
+	const struct {
+		uint64_t n;
+		const char *text;
+	} rows[] = {
+		{st->n_malformed, "malformed"},
+		{st->n_cut, "longer than the captured bytes: raise --snaplen"},
+		{st->n_unmatched, "exits without an enter"},
+		{st->n_evicted, "spans evicted: too many are open"},
+	};
+
+	if (!st->n)
+		return;
+	put_count(f, "markers", st->n);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].n)
+			put(f, "", "%12llu %s", (unsigned long long)rows[i].n, rows[i].text);
+}
+
+/* Prints how many requests were derived, and what did not fit in the limits. */
+static void put_requests(const struct sinsp_requests_stats *st, FILE *f)
+{
+	if (!st->n_requests && !st->n_evicted_conns && !st->n_dropped)
+		return;
+	put_count(f, "requests", st->n_requests);
+	if (st->n_evicted_requests)
+		put(f, "", "%12llu evicted: too many are open",
+		    (unsigned long long)st->n_evicted_requests);
+	if (st->n_evicted_conns)
+		put(f, "", "%12llu connections evicted: too many, or too much memory",
+		    (unsigned long long)st->n_evicted_conns);
+	if (st->n_dropped)
+		put(f, "", "%12llu not recorded: no memory", (unsigned long long)st->n_dropped);
+}
+
 static void put_bpf(const struct report *r, FILE *f)
 {
 	const struct scap_stats *st = &r->stats;
@@ -303,23 +342,14 @@ void report_print(const struct report *r, FILE *f)
 		put_bpf(r, f);
 	}
 	put_symbols(&r->symbols, f);
+	put_markers(&r->markers, f);
+	put_requests(&r->requests, f);
 	put_unanswered(f);
 	put_self(r, f);
 	if (!r->live) {
 		fputs("saker: counters of the capture\n", f);
 		put_capture(r, f);
 	}
-}
-
-static unsigned int main_reason(const struct scap_stats *st)
-{
-	unsigned int i, max = 0;
-
-	for (i = 1; scap_drop_reason(i); i++) {
-		if (st->dropped_by[i] > st->dropped_by[max])
-			max = i;
-	}
-	return max;
 }
 
 /* How to lose less. */
@@ -351,7 +381,7 @@ void report_warn_lost(const struct report *r)
 
 	if (!r->have_stats || !r->stats.n_dropped)
 		return;
-	reason = main_reason(&r->stats);
+	reason = scap_main_drop_reason(&r->stats);
 	if (!r->live) {
 		say("%llu events were lost during the capture: %s",
 		    (unsigned long long)r->stats.n_dropped, scap_drop_reason(reason));
@@ -359,4 +389,16 @@ void report_warn_lost(const struct report *r)
 	}
 	say("%llu events were lost: %s%s", (unsigned long long)r->stats.n_dropped,
 	    scap_drop_reason(reason), remedy(r, reason));
+}
+
+void report_warn_requests(const struct report *r)
+{
+	const struct sinsp_requests_stats *st = &r->requests;
+
+	if (st->n_evicted_requests)
+		say("%llu requests were evicted before their end: too many are open",
+		    (unsigned long long)st->n_evicted_requests);
+	if (st->n_dropped)
+		say("%llu requests were not recorded: no memory",
+		    (unsigned long long)st->n_dropped);
 }

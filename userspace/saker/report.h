@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "markers/spans.h"
+#include "requests/requests.h"
 #include "scap.h"
 #include "symbols/symbols.h"
 
@@ -27,6 +29,8 @@ struct report {
 	uint64_t n_samples_read, n_samples_shown;
 	struct scap_stats stats;
 	struct sinsp_symbols_stats symbols;
+	struct sinsp_marker_stats markers;
+	struct sinsp_requests_stats requests;
 };
 
 /* Records the memory in use now. */
@@ -34,5 +38,7 @@ void report_sample_memory(struct report *r);
 void report_print(const struct report *r, FILE *f);
 /* Prints one sentence if events were lost in this capture. */
 void report_warn_lost(const struct report *r);
+/* The same if requests were evicted or dropped. */
+void report_warn_requests(const struct report *r);
 
 #endif /* SAKER_REPORT_H */

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "say.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum priority { ERROR = 3, WARNING, NOTICE, INFO }; /* of syslog */
 
 static unsigned int n_errors;
 static int info_too;
+static int to_journal;
+static _Thread_local const char *place;
 
 /* Others choose names of files and commands: their control bytes do not reach the terminal. */
 static void make_printable(char *s)
@@ -19,25 +27,68 @@ static void make_printable(char *s)
 	}
 }
 
-static void put_line(const char *text)
+/* The journal takes the priority from the beginning of the line, and has the name of the program.
+ */
+static void put_line(enum priority priority, const char *text)
 {
-	char line[2048];
+	char line[2048], begin[8] = "saker: ";
 
-	snprintf(line, sizeof(line), "saker: %s", text);
+	if (to_journal)
+		snprintf(begin, sizeof(begin), "<%d>", priority);
+	snprintf(line, sizeof(line), "%s%s%s", place ?: "", place ? ": " : "", text);
 	make_printable(line);
-	fprintf(stderr, "%s\n", line);
+	fprintf(stderr, "%s%s\n", begin, line);
+}
+
+static void put(enum priority priority, const char *fmt, va_list ap)
+{
+	char text[2000];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	put_line(priority, text);
 }
 
 void say(const char *fmt, ...)
 {
-	char text[2000];
+	va_list ap;
+
+	n_errors++;
+	va_start(ap, fmt);
+	put(ERROR, fmt, ap);
+	va_end(ap);
+}
+
+void say_notice(const char *fmt, ...)
+{
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	put(NOTICE, fmt, ap);
 	va_end(ap);
-	n_errors++;
-	put_line(text);
+}
+
+void say_warning(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	put(WARNING, fmt, ap);
+	va_end(ap);
+}
+
+void say_at(const char *where)
+{
+	place = where;
+}
+
+void say_to_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	uint64_t dev, ino;
+	struct stat st;
+
+	to_journal = stream && sscanf(stream, "%" SCNu64 ":%" SCNu64, &dev, &ino) == 2 &&
+		     !fstat(STDERR_FILENO, &st) && st.st_dev == dev && st.st_ino == ino;
 }
 
 void say_log(void *ctx, enum scap_log_level level, const char *text)
@@ -47,7 +98,7 @@ void say_log(void *ctx, enum scap_log_level level, const char *text)
 		return;
 	if (level == SCAP_LOG_ERROR)
 		n_errors++;
-	put_line(text);
+	put_line(level == SCAP_LOG_ERROR ? ERROR : level == SCAP_LOG_WARN ? WARNING : INFO, text);
 }
 
 void say_info_too(void)

@@ -8,6 +8,15 @@
 /* Prints "saker: " and the sentence. Control bytes in names become '.'. */
 __attribute__((format(printf, 1, 2))) void say(const char *fmt, ...);
 
+/* The same of what is no error. */
+__attribute__((format(printf, 1, 2))) void say_warning(const char *fmt, ...);
+__attribute__((format(printf, 1, 2))) void say_notice(const char *fmt, ...);
+/* What this thread says from now on begins with "@where: ". Borrowed until the next call; NULL:
+ * nothing. */
+void say_at(const char *where);
+/* If standard error is the journal of systemd: lines have their priority, and not "saker: ". */
+void say_to_journal(void);
+
 /* For log callbacks of the libraries: prints errors and warnings, and info with -v. */
 void say_log(void *ctx, enum scap_log_level level, const char *text);
 void say_info_too(void);

@@ -167,7 +167,7 @@ static int run(struct settings *s)
 		say("-p %lld: no such process", (long long)s->o.pid);
 		return STATUS_FAILED;
 	}
-	status = s->command ? spawn_start(&child, s->command) : 0;
+	status = s->command ? spawn_start(&child, s->command, 1) : 0;
 	if (status)
 		return status;
 	if (s->command)

@@ -8,13 +8,11 @@
 
 #include "clock.h"
 
-/* timeout(1) signals its child and then its group: two requests at once count as one. */
-#define ONE_REQUEST_NS 500000000ll
-
 static volatile sig_atomic_t n_stop_signals;
 static int64_t stop_signal_ns; /* only the handler's; sa_mask prevents nesting */
 static volatile sig_atomic_t command_pid;
-static volatile sig_atomic_t trigger_signal;
+static volatile sig_atomic_t trigger_signal, reload_signal;
+static int hangup_reloads;
 
 static const int ends[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 enum { N_ENDS = sizeof(ends) / sizeof(ends[0]) };
@@ -63,7 +61,7 @@ static void request_stop(int sig)
 		stop_signal_ns = now;
 		if (command_pid)
 			kill(command_pid, was_ignored(sig) ? SIGTERM : sig);
-	} else if (now - stop_signal_ns >= ONE_REQUEST_NS) {
+	} else if (now - stop_signal_ns >= SIGNALS_ONE_REQUEST_NS) {
 		end_at_once(sig);
 	}
 }
@@ -89,7 +87,7 @@ void signals_install(pid_t command)
 		sigaddset(&act.sa_mask, ends[i]);
 	command_pid = command;
 	for (i = 0; i < N_ENDS; i++)
-		if (ends[i] != SIGHUP || !was_ignored(SIGHUP))
+		if (ends[i] != SIGHUP || (!was_ignored(SIGHUP) && !hangup_reloads))
 			sigaction(ends[i], &act, NULL);
 }
 
@@ -109,6 +107,12 @@ static void on_trigger(int sig)
 	trigger_signal = 1;
 }
 
+static void on_reload(int sig)
+{
+	(void)sig;
+	reload_signal = 1;
+}
+
 void signals_catch_trigger(void)
 {
 	const struct sigaction act = {.sa_handler = on_trigger, .sa_flags = SA_RESTART};
@@ -116,11 +120,29 @@ void signals_catch_trigger(void)
 	sigaction(SIGUSR1, &act, NULL);
 }
 
-int signals_take_trigger(void)
+void signals_catch_reload(void)
 {
-	const int came = trigger_signal;
+	const struct sigaction act = {.sa_handler = on_reload, .sa_flags = SA_RESTART};
+
+	hangup_reloads = 1;
+	sigaction(SIGHUP, &act, NULL);
+}
+
+static int take(volatile sig_atomic_t *signal)
+{
+	const int came = *signal;
 
 	if (came)
-		trigger_signal = 0;
+		*signal = 0;
 	return came;
+}
+
+int signals_take_trigger(void)
+{
+	return take(&trigger_signal);
+}
+
+int signals_take_reload(void)
+{
+	return take(&reload_signal);
 }

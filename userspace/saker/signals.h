@@ -11,6 +11,9 @@
 
 #include <sys/types.h>
 
+/* timeout(1) signals its child and then its group: two requests at once count as one. */
+#define SIGNALS_ONE_REQUEST_NS 500000000ll
+
 /* Before a command is started: from here on signals are handled, though a clean end is not possible
  * yet. */
 void signals_begin(void);
@@ -24,5 +27,8 @@ int signals_stop_requested(void);
 /* Handles SIGUSR1 from here on; the other function returns whether it came since the last call. */
 void signals_catch_trigger(void);
 int signals_take_trigger(void);
+/* The same of SIGHUP, which no longer requests an end. */
+void signals_catch_reload(void);
+int signals_take_reload(void);
 
 #endif /* SAKER_SIGNALS_H */

@@ -4,72 +4,24 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <paths.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "command_code.h"
+#include "program_path.h"
 #include "say.h"
 #include "signals.h"
 
 /* Time for a command to end after SIGTERM: two seconds. */
 enum { END_PAUSES = 200, END_PAUSE_NS = 10000000 };
 
-/* Returns 0 if @path can be executed; else an errno. */
-static int check_executable(const char *path)
-{
-	struct stat st;
-
-	if (stat(path, &st))
-		return errno;
-	if (!S_ISREG(st.st_mode) || access(path, X_OK))
-		return EACCES;
-	return 0;
-}
-
-/* Searches PATH as execvp does, but in the parent: events of the child then begin with the one
- * successful execve. Returns 0 with *out owned by the caller, or a negative errno. */
-static int search_path(const char *name, char **out)
-{
-	const char *path = getenv("PATH") ?: _PATH_DEFPATH;
-	int err, last = ENOENT;
-	char *file;
-
-	for (;;) {
-		int len = strcspn(path, ":");
-
-		if (asprintf(&file, "%.*s%s%s", len, path, len ? "/" : "", name) < 0)
-			return -ENOMEM;
-		err = check_executable(file);
-		if (!err) {
-			*out = file;
-			return 0;
-		}
-		free(file);
-		if (err == EACCES)
-			last = EACCES;
-		if (!path[len])
-			return -last;
-		path += len + 1;
-	}
-}
-
-static int find_file(const char *name, char **out)
-{
-	int err;
-
-	if (!strchr(name, '/'))
-		return *name ? search_path(name, out) : -ENOENT;
-	err = check_executable(name);
-	if (err)
-		return -err;
-	*out = strdup(name);
-	return *out ? 0 : -ENOMEM;
-}
+enum { MAP_CODE_MS = 5000 }; /* a file system may not answer */
 
 static int status_of_errno(int err)
 {
@@ -104,11 +56,17 @@ static void exec_script(const char *path, char **argv)
 	execv(_PATH_BSHELL, v);
 }
 
-__attribute__((noreturn)) static void child(const char *path, char **argv, int go_fd, int errno_fd)
+__attribute__((noreturn)) static void child(const char *path, char **argv, int go_fd, int errno_fd,
+					    int map_code)
 {
 	char go;
-	int err;
+	int err = 0;
 
+	if (map_code) {
+		command_code_map(path);
+		if (write(errno_fd, &err, sizeof(err)) < 0)
+			_exit(STATUS_SELF_FAILED);
+	}
 	if (read(go_fd, &go, 1) != 1)
 		_exit(STATUS_SELF_FAILED);
 	signals_as_inherited();
@@ -121,12 +79,20 @@ __attribute__((noreturn)) static void child(const char *path, char **argv, int g
 	_exit(STATUS_NOT_EXECUTABLE);
 }
 
-int spawn_start(struct spawn *sp, char **argv)
+/* Waits until the child has mapped its code, which takes some milliseconds. */
+static void wait_for_code(const struct spawn *sp)
+{
+	struct pollfd p = {.fd = sp->errno_fd, .events = POLLIN};
+
+	(void)poll(&p, 1, MAP_CODE_MS);
+}
+
+int spawn_start(struct spawn *sp, char **argv, int map_code)
 {
 	int go[2], why[2], err;
 
 	*sp = (struct spawn){.go_fd = -1, .errno_fd = -1};
-	err = find_file(argv[0], &sp->path);
+	err = program_path_find(argv[0], &sp->path);
 	if (err)
 		return say_not_run(argv[0], -err);
 	if (pipe2(go, O_CLOEXEC) || pipe2(why, O_CLOEXEC))
@@ -137,12 +103,14 @@ int spawn_start(struct spawn *sp, char **argv)
 		goto err;
 	if (sp->pid == 0) {
 		close(go[1]);
-		child(sp->path, argv, go[0], why[1]);
+		child(sp->path, argv, go[0], why[1], map_code);
 	}
 	close(go[0]);
 	close(why[1]);
 	sp->go_fd = go[1];
 	sp->errno_fd = why[0];
+	if (map_code)
+		wait_for_code(sp);
 	return 0;
 err:
 	say("cannot start %s: %s", argv[0], strerror(errno));
@@ -179,8 +147,9 @@ int spawn_ended(struct spawn *sp, int wait)
 		return 0;
 	sp->pid = 0;
 	sp->status = status_of_wait(status);
-	if (read(sp->errno_fd, &why, sizeof(why)) == sizeof(why))
-		sp->status = say_not_run(sp->path, why);
+	while (read(sp->errno_fd, &why, sizeof(why)) == sizeof(why))
+		if (why)
+			sp->status = say_not_run(sp->path, why);
 	return 1;
 }
 

@@ -18,14 +18,16 @@ enum {
 struct spawn {
 	pid_t pid; /* 0: no child, or it has ended */
 	int go_fd; /* closing it without a byte makes the child exit */
-	int errno_fd; /* the child reports here why it could not execute CMD */
+	int errno_fd; /* the child reports here why it could not execute CMD; 0: its code is mapped
+		       */
 	int status; /* exit status, once it has ended */
 	char *path; /* path of the executed file */
 };
 
-/* Starts the child. Returns 0; else an exit status, after reporting the reason. Call before
+/* Starts the child. @map_code: it has the code of CMD mapped while it waits (command_code.h), for
+ * unwind tables and probes. Returns 0; else an exit status, after reporting the reason. Call before
  * threads, handlers and resources. */
-int spawn_start(struct spawn *sp, char **argv);
+int spawn_start(struct spawn *sp, char **argv, int map_code);
 
 /* Lets the child execute CMD. */
 void spawn_release(struct spawn *sp);
