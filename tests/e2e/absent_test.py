@@ -36,7 +36,7 @@ class Absent(unittest.TestCase):
         p = subprocess.run([*command, self.prog, self.place, how], capture_output=True, text=True,
                            check=False)
         if p.returncode == NO_USERFAULTFD:
-            self.skipTest("this kernel has no userfaultfd")
+            e2e.skip_test("this kernel has no userfaultfd")
         self.assertEqual(p.returncode, 0, p.stderr)
 
     def judged(self):

@@ -68,7 +68,7 @@ class Brief(unittest.TestCase):
         """Each program has ended before its frames are named, and no later process maps its
         file."""
         if subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
-            self.skipTest("mounts of their own are not allowed")
+            e2e.skip_test("mounts of their own are not allowed")
         where, out = os.path.join(self.dir, "mnt"), os.path.join(self.dir, "mnt.folded")
         os.mkdir(where)
         script = (f"mount -t tmpfs none {where} && cp {self.prog} {where}/inside && "

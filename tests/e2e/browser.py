@@ -105,6 +105,12 @@ class Browser:
         self.call("actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": [
             {"type": "pointerMove", "duration": 0, "origin": element.ref, "x": 0, "y": 0}]}]})
 
+    def point_at(self, x, y, press=False):
+        """Moves the mouse to a place of the window, and presses its button there."""
+        keys = [{"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp")] if press else []
+        self.call("actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": [
+            {"type": "pointerMove", "duration": 0, "x": x, "y": y}, *keys]}]})
+
     def errors(self):
         """Returns the errors on the page's console."""
         return [l["message"] for l in self.call("se/log", {"type": "browser"}) if l["level"] == "SEVERE"]
@@ -112,6 +118,11 @@ class Browser:
     def screenshot(self, path):
         with open(path, "wb") as f:
             f.write(base64.b64decode(self.call("screenshot")))
+
+    def size(self, width, height):
+        """Makes the inner part of the window this large."""
+        more = self.script("return [outerWidth - innerWidth, outerHeight - innerHeight]")
+        self.call("window/rect", {"width": width + more[0], "height": height + more[1]})
 
     def close(self):
         try:

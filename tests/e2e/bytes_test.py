@@ -66,7 +66,7 @@ class Bytes(unittest.TestCase):
 
     def need_clones(self):
         if not e2e.run(e2e.SAKER, "-r", self.capture, "-p", "%fd.name", f"fd.directory={self.dir}/clones"):
-            self.skipTest("no btrfs or xfs: neither mkfs (scripts/setup --tests) or not in this kernel, or not root")
+            e2e.skip_test("no btrfs or xfs: neither mkfs (scripts/setup --tests) or not in this kernel, or not root")
 
     def test_clones(self):
         """cp on btrfs and xfs clones a file with one ioctl: both files share their blocks."""

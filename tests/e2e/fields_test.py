@@ -157,7 +157,7 @@ class Fields(unittest.TestCase):
     def own(self):
         """A capture of fields/prog.c; made once."""
         if os.geteuid() != 0 or not os.path.exists("/sys/kernel/btf/vmlinux"):
-            self.skipTest("a live capture needs root and BTF")
+            e2e.skip_test("a live capture needs root and BTF")
         capture = os.path.join(self.dir, "c.scap")
         if not os.path.exists(capture):
             os.mkdir(os.path.join(self.dir, "d"))

@@ -29,7 +29,7 @@ class IoUring(unittest.TestCase):
         p = subprocess.run([e2e.SAKER, "-w", path, "--print", "-o", path + ".lines", "--",
                             self.prog, work, *args], capture_output=True, text=True)
         if p.returncode == 77:
-            self.skipTest(p.stderr.strip())
+            e2e.skip_test(p.stderr.strip())
         self.assertEqual(p.returncode, 3, p.stderr)
         e2e.run(e2e.SAKER, "-r", path, "--verify")
         return p.stdout.splitlines(), path
@@ -75,7 +75,7 @@ class IoUring(unittest.TestCase):
         status = subprocess.run([e2e.SAKER, "-w", path, "--", self.prog, work],
                                 capture_output=True).returncode
         if status == 77:
-            self.skipTest("no io_uring here")
+            e2e.skip_test("no io_uring here")
         ours = {l.num: l.type for l in e2e.lines(e2e.run(e2e.SAKER, "-r", path)) if l.num}
         theirs = {l.num: l.type for l in e2e.lines(e2e.run("sysdig", "-r", path))}
         self.assertGreater(len(ours), 40)

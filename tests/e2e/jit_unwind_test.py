@@ -58,7 +58,7 @@ class JitUnwind(unittest.TestCase):
     def test_python(self):
         python = python_with_trampoline()
         if not python:
-            self.skipTest("there is no CPython 3.13 or later")
+            e2e.skip_test("there is no CPython 3.13 or later")
         stacks = self.stacks(python, "-X", "perf_jit", "-c", PYTHON, options=["--interpreter-frames"])
         self.assertLess(share(stacks, r"^\[truncated"), 0.1, list(stacks)[:5])
         self.assertGreater(share(stacks, r"(?:_PyEval_EvalFrameDefault[^;]*;.*){2}"), 0.8)

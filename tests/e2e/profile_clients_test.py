@@ -20,7 +20,7 @@ class Page(base.Hot):
     @classmethod
     def setUpClass(cls):
         if browser.missing():
-            raise unittest.SkipTest(f"{browser.missing()} is not installed: scripts/setup --tests")
+            e2e.skip_test(f"{browser.missing()} is not installed: scripts/setup --tests")
         super().setUpClass()
         cls.browser = browser.Browser(os.path.join(cls.dir, "chromium"))
         cls.addClassCleanup(cls.browser.close)
@@ -170,7 +170,7 @@ class Speedscope(Page):
 
     def setUp(self):
         if not os.path.exists(SPEEDSCOPE):
-            self.skipTest("speedscope is not in build/npm: scripts/setup --tests, which needs npm")
+            e2e.skip_test("speedscope is not in build/npm: scripts/setup --tests, which needs npm")
 
     def load(self, name, title):
         """Opens a file and selects the profile with this title; returns functions by weight."""
@@ -238,7 +238,7 @@ class Speedscope(Page):
 class Pprof(base.Hot):
     def setUp(self):
         if not shutil.which("go"):
-            self.skipTest("go is not installed: scripts/setup --tests")
+            e2e.skip_test("go is not installed: scripts/setup --tests")
 
     def pprof(self, *args):
         self.make("f.pb.gz")

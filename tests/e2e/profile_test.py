@@ -232,7 +232,7 @@ class Made(Hot):
         self.assertEqual(self.make("e.pb"), gzip.decompress(e2e.read_bytes(self.path("e.pb.gz"))))
 
     def test_same_samples_same_output(self):
-        for ending in ("svg", "folded", "pb", "speedscope.json", "perf.txt", "json", "txt"):
+        for ending in ("svg", "folded", "pb", "otlp", "speedscope.json", "perf.txt", "json", "txt"):
             first, second = self.make("same." + ending), self.make("same." + ending)
             self.assertTrue(first)
             self.assertEqual(first.splitlines(), second.splitlines(), ending)
@@ -496,7 +496,7 @@ class Waits(Base):
 
     def test_off_cpu_of_a_hang(self):
         """Threads that have waited for each other since before the start, one that sleeps,
-        and one that opens a FIFO. Those of Python wait at a line."""
+        and one that opens a FIFO. Those of Python wait at a line of the program, also inside Thread.join."""
         path = self.path("hang.py")
         e2e.write_text(path, "import sys, threading\n"
                              "a, b, all = threading.Lock(), threading.Lock(), threading.Barrier(2)\n"
@@ -529,7 +529,7 @@ class Waits(Base):
         text, objects = self.still_waits("-p", ",".join(str(p.pid) for p in hung))
         self.assertRegex(text, rf"(?m)^2 threads still wait: futex in \w+ <- one \(hang\.py:6\), python3 \({hung[0].pid}\), "
                          r"for at least \d\S+s, on lock 0x[0-9a-f]+, lock 0x[0-9a-f]+$")
-        self.assertRegex(text, rf"(?m)^1 thread still waits: futex in \w+ <- Thread\.\w+ \(threading\.py:\d+\), "
+        self.assertRegex(text, rf"(?m)^1 thread still waits: futex in \w+ <- <module> \(hang\.py:9\), "
                          rf"python3 \({hung[0].pid}\), for at least \d\S+s, on lock 0x[0-9a-f]+$")
         self.assertRegex(text, rf"(?m)^1 thread still waits: clock_nanosleep in \w+ <- [\w+]+, sleep \({hung[1].pid}\), "
                          r"for at least \d\S+s$")
@@ -548,7 +548,7 @@ class Waits(Base):
         self.assertGreater(min(o["ns"] / o["times"] for o in objects), 4e8)
         still = {(o["process"], o.get("line") if o.get("file") == path else None): o for o in rest}
         self.assertEqual({p: o["still_waiting"] for p, o in still.items()},
-                         {("python3", 6): 2, ("python3", None): 1, ("sleep", None): 1, ("cat", None): 1})
+                         {("python3", 6): 2, ("python3", 9): 1, ("sleep", None): 1, ("cat", None): 1})
         self.assertEqual(still["python3", 6]["function"], "one")
         self.assertEqual(still["sleep", None]["call"], "clock_nanosleep")
 
@@ -557,6 +557,18 @@ class Waits(Base):
         out = self.path("hang.txt")
         profile("--off-cpu", "-o", out, "-d", "1", "--", "sh", "-c", "sleep 3 & wait")
         self.assertRegex(e2e.read_text(out), r"(?m)^1 thread still waits: clock_nanosleep in \w+ <- [\w+]+, sleep \(\d+\), for \d\S+s$")
+
+    def test_duration(self):
+        """The time of -d is that of the capture: a wait does not count while saker starts."""
+        p = subprocess.Popen(["sleep", "1000"])
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        wait_until(lambda: e2e.read_text(f"/proc/{p.pid}/syscall").split()[0] == "230")
+
+        def is_short(): # on a busy machine ending takes long, too
+            still = [o for o in self.still_waits("-p", str(p.pid))[1] if "still_waiting" in o]
+            return still and 0.5e9 <= still[0]["waited_ns"] < 0.56e9
+        wait_until(is_short)
 
     def test_off_cpu_read_back(self):
         capture = self.path("back.scap")
@@ -577,6 +589,11 @@ class Waits(Base):
         leaf = {l[1][0]: functions[message(l[4][0])[1][0]] for l in map(message, pb[4])}
         leaves = {leaf[packed(s[1][0])[0]] for s in map(message, pb[2])}
         self.assertTrue(leaves and not [n for n in leaves if "schedule" in n and "sysvec" not in n], leaves)
+        # In the tree the kernel is one line below a wait, in all other outputs the whole stack.
+        short, whole = (profile("-r", capture, "-c", "calltree", *arg).stdout for arg in ([], ["kernel=all"]))
+        self.assertRegex(short, r"(?m) do_nanosleep \[kernel\]$")
+        self.assertNotRegex(short, r"(?m)schedule \[kernel\]|do_syscall_64")
+        self.assertRegex(whole, r"(?m)do_nanosleep \[kernel\]\s[^:]*__schedule \[kernel\]$")
         # Running threads have a table of their own.
         profile("--off-cpu", "-F", "999", "-w", capture, "--", "sh", "-c",
                 f"{self.prog} wait; {self.prog} hot")
@@ -603,6 +620,36 @@ class Programs(Base):
         out = self.path("run.folded")
         p = profile("-F", "999", *options, "-o", out, "--", self.prog, *args)
         return folded(e2e.read_text(out)), p.stdout.split()
+
+    def tables_of(self, p):
+        """Returns for how many processes there are tables, as -v says."""
+        return int(re.search(r"\n  unwind tables +\d+, for (\d+) processes", p.stderr)[1])
+
+    def test_tables_of_what_is_selected(self):
+        """No tables are built of other processes, and the command's are there before it starts."""
+        run = ("--", self.prog, "hot")
+        self.assertLess(self.tables_of(profile("-v", "-o", self.path("own.folded"), *run)), 3)
+        self.assertGreater(self.tables_of(profile("-v", "-o", self.path("all.folded"), "--all", *run)), 2)
+
+    def test_family(self):
+        """Descendants have names, whether they run when the capture begins or are started later."""
+        go, capture, out = self.path("go"), self.path("family.scap"), self.path("family.folded")
+        os.mkfifo(go)
+        family = f"perl -e '1 while 1' & read x < {go}; {self.prog} kernel; kill $!; wait"
+        with subprocess.Popen(["sh", "-c", family], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as p:
+            saker = subprocess.Popen([e2e.SAKER, "profile", "-F", "999", "-p", str(p.pid), "--tree", "-w", capture],
+                                     stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                     env={**os.environ, **SESSION})
+            try:
+                e2e.wait_for_event(capture, saker)
+            finally:
+                e2e.write_text(go, "go\n")
+                p.wait()
+            self.assertEqual(saker.wait(e2e.DEADLINE_S), 0)
+        profile("-r", capture, "-o", out)
+        stacks = folded(e2e.read_text(out))
+        for name in ("main program", "read_zeros"):
+            self.assertGreater(share(stacks, name), 0.1, stacks)
 
     def test_kernel(self):
         stacks, _ = self.run_prog("kernel")
@@ -638,7 +685,7 @@ class Programs(Base):
         p = profile("-F", "999", "-w", capture, "--", self.prog, "lib", *libs)
         at = p.stdout.split()
         if at[0] != at[1]:
-            self.skipTest("this system puts the second library elsewhere")
+            e2e.skip_test("this system puts the second library elsewhere")
         profile("-r", capture, "-o", self.path("libs.folded"))
         stacks = folded(e2e.read_text(self.path("libs.folded")))
         for name in ("first", "second"):
@@ -678,7 +725,7 @@ class Programs(Base):
     # The PID is that in the process's own namespace: node reports 1 there.
     def test_node(self):
         if not shutil.which("node"):
-            self.skipTest("node is not installed: scripts/setup --tests")
+            e2e.skip_test("node is not installed: scripts/setup --tests")
         script = self.path("hot.js")
         e2e.write_text(script, "function veryHot(n) { let s = 0;\n"
                                "  for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s }\n"
@@ -719,7 +766,7 @@ class Programs(Base):
         os.mkdir(where)
         script = f"mount -t tmpfs none {where} && cp {self.prog} {where}/inside && {where}/inside hot"
         if subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
-            self.skipTest("mounts of their own are not allowed")
+            e2e.skip_test("mounts of their own are not allowed")
         out = self.path("mnt.folded")
         profile("-F", "999", "-o", out, "--", "unshare", "-m", "sh", "-c", script)
         self.assertFalse(os.path.exists(where + "/inside"))

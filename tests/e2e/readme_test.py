@@ -47,6 +47,7 @@ COMMANDS = {
         ["^saker: capture$", "^  events shown +[1-9]", "^  bytes written +[1-9].* to all.scap$",
          r"^  memory of saker +\S+ MiB peak"],
     "sudo build/saker profile -d 5 -o cpu.svg": [],
+    "sudo build/saker why -M 5": ["GET /notes.txt"],
     "sudo build/saker --failed-only -- ls": [EVENT + ".*=-[0-9]+"],
     "sudo build/saker -M 2 --uid root --syscalls openat,execve -U grep -w less.scap": [],
     "sudo build/saker -M 2 --sampling 16 -q -v": ["^  excluded by --sampling +[1-9]"],

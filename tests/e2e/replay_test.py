@@ -18,7 +18,7 @@ TID = 2**22 + 1234  # none that lives: sysdig would look at the files of that on
 START = 1700000000 * 10**9
 
 # Names of bits that newer tools have and sysdig 0.29.3 has not.
-NEWER = (rb"(?:CLONE_CHILD_IN_PIDNS|O_F_CREATED|FD_UPPER_LAYER|FD_LOWER_LAYER|EXE_UPPER_LAYER|"
+NEWER = (rb"(?:CLONE_CHILD_IN_PIDNS|O_F_CREATED|FD_UPPER_LAYER|FD_LOWER_LAYER|FD_FIFO|EXE_UPPER_LAYER|"
          rb"EXE_FROM_MEMFD|EXE_LOWER_LAYER)\b")
 
 NOT_COMPARED = {

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 import unittest
 
 SOURCE = os.environ.get("SAKER_SOURCE_DIR") or os.path.abspath(
@@ -61,6 +62,9 @@ class Line:
 
 
 def skip(reason):
+    """Ends the program, or only the test that calls it: in a test the status of an exit would be an error."""
+    if any(frame.f_code is unittest.TestCase.run.__code__ for frame, _ in traceback.walk_stack(None)):
+        skip_test(reason)
     print(f"skipped: {reason}")
     sys.exit(77)
 
@@ -105,6 +109,12 @@ def need(*programs):
     for p in programs:
         if subprocess.run(["which", p], capture_output=True).returncode:
             skip(f"{p} is not installed: scripts/setup --tests")
+
+
+def need_grpc():
+    """Skips a test where the system's Python cannot run a gRPC server."""
+    if subprocess.run(["/usr/bin/python3", "-I", "-c", "import grpc"], capture_output=True).returncode:
+        skip_test("python3-grpcio is not installed: scripts/setup --tests")
 
 
 def temp_dir():
@@ -156,7 +166,7 @@ def made_captures():
             shutil.rmtree(folder, ignore_errors=True)
             os.makedirs(folder)
             record_acts(os.path.join(folder, "new.scap"), "files", "errors", "pipes", "sockets", "web",
-                        "threads", "execs", "syslog")
+                        "threads", "execs", "syslog", "rest")
             if shutil.which("sysdig"):
                 # It takes each result of fcntl for a file, and does not know that of setsockopt.
                 run("sysdig", "-r", os.path.join(folder, "new.scap"), "-w", plain,
@@ -207,6 +217,11 @@ def wait_until(is_so, what):
             raise AssertionError(f"{what}: not within {DEADLINE_S} s")
         time.sleep(0.01)
     return said
+
+
+def proc_stat(pid):
+    """Returns the fields of /proc/PID/stat that follow the name: the first one is the state."""
+    return read_text(f"/proc/{pid}/stat").rsplit(")", 1)[1].split()
 
 
 def thread_names(capture):
@@ -272,6 +287,18 @@ def new_cgroup(test, name, kinds=("cgroup", "cgroup2")):
         test.addCleanup(remove_cgroup, root, name)
         return path
     return None
+
+
+def make_cgroup(test, root, name):
+    """Makes a cgroup that is removed after the test (a TestCase); skips the test where none can be made. Returns its
+    folder."""
+    path = os.path.join(root, name)
+    try:
+        os.makedirs(path)
+    except OSError as e:
+        skip_test(f"no cgroup can be made in {root}: {e.strerror}")
+    test.addCleanup(remove_cgroup, root, name)
+    return path
 
 
 def remove_cgroup(root, name):

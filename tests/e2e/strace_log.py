@@ -3,6 +3,7 @@
 
 import os
 import re
+import stat
 
 import call_table
 import saker_e2e as e2e
@@ -65,8 +66,8 @@ def integer(text):
 
 
 def is_file(name):
-    """Returns whether the file has a path."""
-    return name.startswith("/")
+    """Returns whether the file has a path, and is no FIFO: that is a pipe."""
+    return name.startswith("/") and not (os.path.exists(name) and stat.S_ISFIFO(os.stat(name).st_mode))
 
 
 class Call:

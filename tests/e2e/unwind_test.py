@@ -55,7 +55,7 @@ class Case(unittest.TestCase):
 
     def of_go(self, flags):
         if not shutil.which("go"):
-            self.skipTest("there is no go")
+            e2e.skip_test("there is no go")
         prog = os.path.join(self.dir, "go_stacks")
         env = {**os.environ, "GOCACHE": self.dir + "/cache", "HOME": self.dir, "GO111MODULE": "off"}
         subprocess.run(["go", "build", *flags, "-o", prog,
@@ -101,7 +101,7 @@ class Unwind(Case):
         path = os.path.join(self.dir, "probe.scap")
         p = saker("-w", path, "--sample", "500", "--", prog, "1000")
         if p.returncode == 77:
-            self.skipTest(p.stderr)
+            e2e.skip_test(p.stderr)
         self.assertEqual(p.returncode, 0, p.stderr)
         text = e2e.run(e2e.SAKER, "-r", path, "-j", "-p",
                        "*%stack.end %stack.folded", f"evt.type=sample and proc.name={os.path.basename(prog)}")
@@ -130,7 +130,7 @@ class Unwind(Case):
     def test_self_test(self):
         p = saker("selftest", "--unwind", "-d", "60", "-F", "500", "-v", "--", self.prog, "1000")
         if "without libdw" in p.stderr:
-            self.skipTest("built without libdw")
+            e2e.skip_test("built without libdw")
         self.assertEqual(p.returncode, 0, p.stderr)
         judged, same = (int(n) for n in re.search(r"^all +(\d+) +(\d+)", p.stdout, re.M).groups())
         self.assertGreater(judged, 50, p.stdout)
@@ -142,7 +142,7 @@ class Unwind(Case):
     def test_enough(self):
         p = saker("selftest", "--unwind", "-d", "60", "-n", "5", "-F", "500", "--", self.prog, "60000")
         if "without libdw" in p.stderr:
-            self.skipTest("built without libdw")
+            e2e.skip_test("built without libdw")
         self.assertEqual(p.returncode, 0, p.stderr)
         self.assertGreaterEqual(int(re.search(r"^all +(\d+)", p.stdout, re.M).group(1)), 5)
 
@@ -151,7 +151,7 @@ class Unwind(Case):
         p = saker("selftest", "--unwind", "-d", "60", "-n", "5", "-F", "500", "--", "sh", "-c",
                   "trap '' TERM; while :; do :; done")
         if "without libdw" in p.stderr:
-            self.skipTest("built without libdw")
+            e2e.skip_test("built without libdw")
         self.assertEqual(p.returncode, 0, p.stderr)
 
     def test_wrong_self_tests(self):

@@ -304,8 +304,8 @@ static void do_sendmmsg(void)
 
 	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, s))
 		broken("socketpair");
-	say("sendmmsg res=%ld fd=%d size=8 data=abc tuple=NULL", CALL(sendmmsg, s[0], P(m), 2L, 0),
-	    s[0]);
+	say("sendmmsg res=%ld fd=%d size=8 data=abc tuple=NULL messages=3 5:defgh",
+	    CALL(sendmmsg, s[0], P(m), 2L, 0), s[0]);
 	say("sendmmsg res=%ld fd=-1 size=0 data= msg_flags=1(MSG_OOB)",
 	    CALL(sendmmsg, -1, P(m), 2L, MSG_OOB));
 }
@@ -321,7 +321,8 @@ static void do_recvmmsg(void)
 	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, s) || send(s[0], "first", 5, 0) != 5 ||
 	    send(s[0], "2nd", 3, 0) != 3)
 		broken("socketpair");
-	say("recvmmsg res=%ld fd=%d size=8 data=first tuple=NULL msg_flags=64(MSG_DONTWAIT)",
+	say("recvmmsg res=%ld fd=%d size=8 data=first tuple=NULL msg_flags=64(MSG_DONTWAIT) "
+	    "messages=5 3:2nd",
 	    CALL(recvmmsg, s[1], P(m), 2L, MSG_DONTWAIT, 0L), s[1]);
 	say("recvmmsg res=%ld fd=-1 size=0 data=", CALL(recvmmsg, -1, P(m), 2L, 0, 0L));
 }

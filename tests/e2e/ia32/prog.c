@@ -127,6 +127,7 @@ enum {
 	NR_PREADV = 333,
 	NR_PWRITEV = 334,
 	NR_PRLIMIT64 = 340,
+	NR_SENDMMSG = 345,
 	NR_SOCKET = 359,
 	NR_SENDMSG = 370,
 	NR_SHUTDOWN = 373,
@@ -225,6 +226,7 @@ static void sockets(void)
 		u32 base, len;
 	} v = {(u32) "message", 7};
 	u32 msg[7] = {0, 0, (u32)&v, 1, 0, 0, 0};
+	u32 two[2][8] = {{0, 0, (u32)&v, 1, 0, 0, 0, 0}, {0, 0, (u32)&v, 1, 0, 0, 0, 0}};
 	int fd, res;
 
 	fd = CALL(NR_SOCKETCALL, 1, a);
@@ -241,6 +243,8 @@ static void sockets(void)
 	say("sendmsg res=%d data=message fd=%d size=7", CALL(NR_SENDMSG, fds[0], msg, 0), fds[0]);
 	a[0] = fds[0], a[1] = (u32)msg, a[2] = 0;
 	say("sendmsg res=%d data=message fd=%d size=7", CALL(NR_SOCKETCALL, 16, a), fds[0]);
+	say("sendmmsg res=%d fd=%d size=14 data=message tuple=NULL messages=7 7:message",
+	    CALL(NR_SENDMMSG, fds[0], two, 2, 0), fds[0]);
 	say("shutdown res=%d fd=%d how=2", CALL(NR_SHUTDOWN, fds[0], 2), fds[0]);
 	say("socket fd=%d domain=99 type=1 proto=0", CALL(NR_SOCKET, 99, 1, 0));
 	/* semget, of no key and no semaphores */
