@@ -22,11 +22,13 @@ function(bpf_skeleton name)
   if(CMAKE_GENERATOR MATCHES "Ninja|Makefiles")
     set(dep DEPFILE ${obj}.d)
   endif()
-  # -mcpu=v3: what Linux 6.1 loads. The multiarch path has asm/types.h.
+  # Line information is part of the program: without the path of the folder, builds are the same
+  # wherever they are. -mcpu=v3: what Linux 6.1 loads. The multiarch path has asm/types.h.
   add_custom_command(
     OUTPUT ${obj}
     COMMAND ${BPF_CLANG} -g -O2 -mcpu=v3 -target bpf -std=gnu11 -Wall -Wextra -Werror
       -Wno-missing-field-initializers -Wno-initializer-overrides
+      -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -fdebug-compilation-dir=.
       -isystem /usr/include/${CMAKE_LIBRARY_ARCHITECTURE} ${B_INCLUDES}
       -MD -MF ${obj}.d -MT ${obj} -c ${src} -o ${obj}
     DEPENDS ${src}

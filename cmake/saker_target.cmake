@@ -6,6 +6,7 @@
 function(saker_target name)
   target_compile_options(${name} PRIVATE -Wall -Wextra -Wno-missing-field-initializers)
   target_compile_definitions(${name} PRIVATE _GNU_SOURCE)
+  target_compile_options(${name} PRIVATE "-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.")
   if(CMAKE_C_COMPILER_ID STREQUAL GNU AND CMAKE_BUILD_TYPE STREQUAL Release)
     target_compile_options(${name} PRIVATE -flto=auto -ffat-lto-objects)
     if(name STREQUAL saker)
@@ -14,11 +15,24 @@ function(saker_target name)
       target_link_options(${name} PRIVATE -fno-lto)
     endif()
   endif()
+  # scripts/check-hardening requires these of each executable that is installed.
+  if(NOT SAKER_SANITIZE AND NOT SAKER_FUZZ)
+    target_compile_options(${name} PRIVATE -fPIE -fstack-protector-strong)
+    target_link_options(${name} PRIVATE -pie -Wl,-z,relro,-z,now)
+    if(CMAKE_BUILD_TYPE STREQUAL Release)
+      target_compile_options(${name} PRIVATE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+    endif()
+  endif()
   if(SAKER_WERROR)
     target_compile_options(${name} PRIVATE -Werror)
   endif()
   if(SAKER_SANITIZE)
     target_compile_options(${name} PUBLIC -fsanitize=address,undefined -fno-omit-frame-pointer)
+    target_link_options(${name} PUBLIC -fsanitize=address,undefined)
+  endif()
+  if(SAKER_FUZZ)
+    target_compile_options(${name} PUBLIC -fsanitize=fuzzer-no-link,address,undefined
+      -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(${name} PUBLIC -fsanitize=address,undefined)
   endif()
 endfunction()
@@ -38,4 +52,15 @@ function(saker_test name)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77
     ENVIRONMENT "SAKER_SOURCE_DIR=${CMAKE_SOURCE_DIR};SAKER_BUILD_DIR=${CMAKE_BINARY_DIR}")
+endfunction()
+
+# saker_man(TARGET TITLE): the man page of a program beside saker, from its --help.
+function(saker_man name title)
+  set(page ${CMAKE_CURRENT_BINARY_DIR}/${name}.1)
+  add_custom_command(OUTPUT ${page}
+    COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}> -DNAME=${name} "-DTITLE=${title}"
+      -DVERSION=${PROJECT_VERSION} -DOUT=${page} -P ${CMAKE_SOURCE_DIR}/cmake/help_man.cmake
+    DEPENDS ${name} ${CMAKE_SOURCE_DIR}/cmake/help_man.cmake VERBATIM)
+  add_custom_target(${name}_man ALL DEPENDS ${page})
+  install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endfunction()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A server that notes each visit in a database and answers with a page, and its visitors.
-docs/profiling.md has it profiled. server.py VISITS [--mended]"""
+docs/profiling.md has it profiled. server.py VISITS [--fixed]"""
 import http.server
 import json
 import os
@@ -10,7 +10,7 @@ import threading
 import time
 import urllib.request
 
-VISITS, MENDED = int(sys.argv[1]), "--mended" in sys.argv
+VISITS, FIXED = int(sys.argv[1]), "--fixed" in sys.argv
 STOCK = [{"name": f"part {i * 7919 % 4001}", "price": i * 31 % 977, "left": i % 13} for i in range(4000)]
 PAGE = json.dumps(sorted(STOCK, key=lambda part: (part["price"], part["name"])))
 open_db = lambda: sqlite3.connect("visits.db", timeout=60, check_same_thread=False)
@@ -24,14 +24,14 @@ def note(db, path):
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        if MENDED:
+        if FIXED:
             with one_writer:
                 note(shared_db, self.path)
         else:
             db = open_db()
             note(db, self.path)
             db.close()
-        page = PAGE if MENDED else json.dumps(
+        page = PAGE if FIXED else json.dumps(
             sorted(STOCK, key=lambda part: (part["price"], part["name"])))
         self.send_response(200)
         self.end_headers()
@@ -47,7 +47,7 @@ def visit(port):
 
 
 shared_db.execute("create table if not exists visits (time, path)")
-if MENDED:
+if FIXED:
     shared_db.execute("pragma journal_mode=wal")
     shared_db.execute("pragma synchronous=normal")
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
