@@ -228,6 +228,30 @@ print("restored" if ctypes.string_at(at, 8) == before else "changed")
         self.assertEqual(p.returncode, 0)
 
 
+class Crowd(unittest.TestCase):
+    N, TIMES = 10000, 3
+
+    def test_all_go_on(self):
+        """10,000 processes write in turns, while probes come and go: none ends, no write fails."""
+        if not glob.glob("/usr/lib/*/libssl.so.3"):
+            e2e.skip_test("this machine has no libssl.so.3")
+        program = os.path.join(e2e.own_dir(self), "crowd")
+        subprocess.run(["gcc", "-O1", "-o", program, os.path.join(e2e.SOURCE, "tests/e2e/tls_crowd/crowd.c"),
+                        "-l:libssl.so.3", "-l:libcrypto.so.3"], check=True)
+        p = subprocess.Popen([program, str(self.N)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(p.kill)
+        self.assertEqual(p.stdout.readline(), "ready\n")
+        for _ in range(self.TIMES):
+            got = e2e.run(e2e.SAKER, "--tls", "-n", "20000", "-p", "%proc.pid %evt.arg.data", "evt.type=tls_write",
+                          "and", "proc.name=crowd").splitlines()
+            self.assertEqual(len(got), 20000)
+            self.assertEqual({line.partition(" ")[2] for line in got}, {"a message of one of the crowd"})
+            self.assertGreater(len({line.partition(" ")[0] for line in got}), self.N // 4)
+        n_well, n_writes, n_wrong = map(int, p.communicate()[0].split())
+        self.assertEqual((n_well, n_wrong), (self.N, 0))
+        self.assertGreater(n_writes, self.TIMES * 20000)
+
+
 class Namespaces(unittest.TestCase):
     PROGRAM = """
 import ctypes, os, ssl, sys, time
