@@ -593,8 +593,10 @@ class Accounting(unittest.TestCase):
         self.assertGreater(value(fresh(self.exporter), cpu), value(failed, cpu))
 
     def test_front_page(self):
-        """It says what is measured: here processes, too."""
-        self.assertRegex(self.exporter.get("/")[2], "<td>the same by process</td><td>measured</td>")
+        """It says what is measured: here processes, too; nothing of features that saker does not use."""
+        page = self.exporter.get("/")[2]
+        self.assertRegex(page, "<td>the same by process</td><td>measured</td>")
+        self.assertNotIn("not needed", page)
 
     def test_judge(self):
         check_page(self.exporter.get()[2])

@@ -39,7 +39,7 @@ static void put_features(FILE *f)
 	const int n = scap_capabilities(&rows);
 
 	for (int i = 0; i < n; i++)
-		if (rows[i].have <= 0)
+		if (rows[i].used && rows[i].have <= 0)
 			put_row(f, rows[i].sentence, "not supported by this kernel",
 				rows[i].why ? rows[i].why : "");
 }
@@ -47,7 +47,7 @@ static void put_features(FILE *f)
 static const char *accounting_why(const struct exporter_options *o, int has_accounting)
 {
 	if (has_accounting)
-		return "saker_accounting_supported has exceptions";
+		return "exceptions: see saker_accounting_supported";
 	if (o->read)
 		return "a file is read";
 	return o->no_accounting ? "saker exporter runs with --no-accounting"
@@ -74,7 +74,7 @@ static void put_subjects(FILE *f, const struct exporter_options *o, int has_acco
 		has_accounting && o->syscalls ? "measured" : "not measured",
 		o->syscalls ? "" : "start saker exporter with --syscalls");
 	put_row(f, "hardware counters", has_accounting && o->counters ? "measured" : "not measured",
-		o->counters ? "saker_accounting_supported has exceptions"
+		o->counters ? "exceptions: see saker_accounting_supported"
 			    : "start saker exporter with --counters");
 	put_row(f, "energy", has_accounting ? "measured" : "not measured",
 		"as far as the machine has meters: see saker_energy_supported");
