@@ -464,6 +464,21 @@ static void test_containers(void **state)
 	CHECK_ROWS(rows);
 }
 
+/* The last switch of a thread comes after its process has none left. */
+static void test_none_is_left(void **state)
+{
+	struct fixture *f = *state;
+	struct sinsp_thread *t = sinsp_thread_find(f->s, SHELL);
+	struct sinsp_evt evt = {.thread = t};
+	const uint32_t n = t->proc->n_threads;
+
+	t->proc->n_threads = 0;
+	t->exited = 1;
+	assert_string_equal(fixture_field(f, &evt, "proc.nthreads"), "0");
+	t->proc->n_threads = n;
+	t->exited = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -472,6 +487,7 @@ int main(void)
 		cmocka_unit_test(test_leaders),
 		cmocka_unit_test(test_huge_arguments),
 		cmocka_unit_test(test_containers),
+		cmocka_unit_test(test_none_is_left),
 		cmocka_unit_test(test_what_is_not_known_of_other_tools),
 		/* The others are of a capture of saker. */
 		cmocka_unit_test(test_what_is_not_known_has_no_value),
