@@ -14,7 +14,7 @@ local GROUPS = {
 
 local function keys(arg)
   local first = {"PROCESS", "proc.name"}
-  if arg.group == "service" then first = {"SERVICE", name = "service", of = require "requestends"().server} end
+  if arg.group == "service" then first = {"SERVICE", "request.server", name = "service"} end
   local rows = {first, {"SIDE", "request.side"}, {"PROTO", "request.proto"}}
   return table.move(GROUPS[arg.group], 1, #GROUPS[arg.group], #rows + 1, rows)
 end

@@ -5,7 +5,7 @@ category = "Application"
 
 local report = require "report"
 
-local side, sent, received, ends
+local side, sent, received
 
 -- Returns one field of a request as the client's process has it, and another as the server's has it.
 local function by_side(of_client, of_server) return evt.field(evt.field(side) == "client" and of_client or of_server) end
@@ -61,7 +61,7 @@ require "toplist" {
   init = function(arguments)
     arg = arguments
     if arg.format ~= "table" then arg.interval = 0 end
-    side, ends = chisel.request_field("request.side"), require "requestends"()
+    side = chisel.request_field("request.side")
     sent, received = chisel.request_field("request.bytes_out"), chisel.request_field("request.bytes_in")
   end,
   values = require "requestvalues"({50, 99}, {
@@ -69,8 +69,8 @@ require "toplist" {
     {"RECEIVED", name = "received", kind = "bytes", of = function() return by_side(received, sent) end},
   }),
   keys = {
-    {"CLIENT", name = "client", of = function() return ends.client() end},
-    {"SERVER", name = "server", of = function() return ends.server() end},
+    {"CLIENT", "request.client", name = "client"},
+    {"SERVER", "request.server", name = "server"},
     {"PROTO", "request.proto", name = "proto"},
   },
 }

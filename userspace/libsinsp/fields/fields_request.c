@@ -7,6 +7,7 @@
 #include "field_rows.h"
 #include "request_cluster.h"
 #include "request_params.h"
+#include "thread.h"
 
 static int get_number(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
@@ -132,6 +133,66 @@ static int get_operation(struct sinsp_eval *e, const struct sinsp_field *f, stru
 	return field_mem(v, out, put_route(out, n, e->evt));
 }
 
+enum request_end { END_CLIENT, END_SERVER };
+
+static const char *own_name(const struct sinsp_evt *evt)
+{
+	return evt->thread ? sinsp_thread_proc_name(evt->thread) : NULL;
+}
+
+/* Returns the name of the process at an end of the request; its address if that is elsewhere: of a
+ * client without the port, of which it has a new one for each connection. */
+static struct piece end_of(const struct sinsp_evt *evt, enum request_end end)
+{
+	const struct scap_param *side = field_param(evt, EVT_REQUEST_E, REQUEST_P_SIDE);
+	const char *own = own_name(evt), *colon;
+	struct piece peer;
+
+	if (!side)
+		return (struct piece){"", 0};
+	if (*side->p == end)
+		return (struct piece){own ?: "", own ? strlen(own) : 0};
+	peer = piece_of(evt, REQUEST_P_PEER_PROC);
+	if (peer.len)
+		return peer;
+	peer = piece_of(evt, REQUEST_P_PEER);
+	colon = end == END_CLIENT && peer.len ? memrchr(peer.p, ':', peer.len) : NULL;
+	if (colon)
+		peer.len = (size_t)(colon - peer.p);
+	return peer;
+}
+
+static int get_end(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+		   const struct sinsp_value **more)
+{
+	const struct piece end = end_of(e->evt, f->row->variant);
+
+	(void)more;
+	return end.len ? field_mem(v, end.p, end.len) : 0;
+}
+
+static int get_edge(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+		    const struct sinsp_value **more)
+{
+	static const struct piece arrow = {"->", 2};
+	const struct piece client = end_of(e->evt, END_CLIENT), server = end_of(e->evt, END_SERVER);
+	const struct piece proto = piece_of(e->evt, REQUEST_P_PROTO);
+	char *out;
+	size_t n;
+
+	(void)f, (void)more;
+	if (!client.len || !server.len)
+		return 0;
+	out = sinsp_eval_alloc(e, client.len + arrow.len + server.len + proto.len + 1);
+	if (!out)
+		return -ENOMEM;
+	memcpy(out, client.p, client.len);
+	memcpy(out + client.len, arrow.p, arrow.len);
+	memcpy(out + client.len + arrow.len, server.p, server.len);
+	n = put_word(out, client.len + arrow.len + server.len, proto);
+	return field_mem(v, out, n);
+}
+
 static int get_failed(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		      const struct sinsp_value **more)
 {
@@ -192,6 +253,11 @@ static const struct sinsp_field_row rows[] = {
 	ROW("request.peer_proc", STR, REQUEST_P_PEER_PROC, get_text,
 	    "name of the process at the other end, if it is on this machine"),
 	ROW("request.peer_pid", INT, REQUEST_P_PEER_PID, get_number, "its PID"),
+	ROW("request.client", STR, END_CLIENT, get_end,
+	    "name of the client's process; of one elsewhere its address without the port"),
+	ROW("request.server", STR, END_SERVER, get_end,
+	    "name of the server's process; of one elsewhere its address"),
+	ROW("request.edge", STR, 0, get_edge, "who asks whom, and how: CLIENT->SERVER PROTO"),
 	ROW("request.conn", STR, REQUEST_P_CONN, get_text,
 	    "connection; the same text for the records of both ends"),
 	ROW("request.tid", INT, REQUEST_P_TID, get_number,
