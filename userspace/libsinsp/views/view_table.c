@@ -360,7 +360,31 @@ static int is_descending(enum view_kind kind)
 	return kind != VIEW_TEXT && kind != VIEW_IP && kind != VIEW_PORT;
 }
 
-/* Rows of equal values are sorted by key. */
+static int is_activity(const struct view_column *col)
+{
+	return is_descending(col->type.kind) && (col->info->aggregation == SINSP_VIEW_SUM ||
+						 col->info->aggregation == SINSP_VIEW_TIME_AVG);
+}
+
+/* Compares what the owners of two rows did, most first: of a file without CPU times, processes that
+ * did something come before those that did nothing. */
+static int compare_activity(const struct view_table *t, const struct view_cell *x,
+			    const struct view_cell *y)
+{
+	const struct view_column *cols = t->cols.columns + t->cols.n_keys;
+
+	for (uint32_t i = 1; i <= t->cols.n - t->cols.n_keys; i++) {
+		const struct view_column *col = &cols[i - 1];
+		const int r =
+			is_activity(col) ? view_cell_compare(&x[i], &y[i], col->type.kind) : 0;
+
+		if (r)
+			return -r;
+	}
+	return 0;
+}
+
+/* Rows of equal values are sorted by what else their owners did, then by key. */
 static int compare_rows(const void *a, const void *b, void *ctx)
 {
 	const struct view_table *t = ctx;
@@ -374,6 +398,8 @@ static int compare_rows(const void *a, const void *b, void *ctx)
 
 		r = view_cell_compare(&x[t->sorting_col], &y[t->sorting_col], kind);
 		r = is_descending(kind) != t->reversed ? -r : r;
+		if (!r && !is_list(t) && is_descending(kind))
+			r = compare_activity(t, x, y);
 	}
 	return r ?: view_cell_compare(x, y, is_list(t) ? VIEW_UINT : cols[-1].type.kind);
 }

@@ -84,6 +84,30 @@ static void test_aggregations(void **state)
 	view_table_free(t);
 }
 
+/* Rows that are equal in the column of sorting: those that did most first. */
+static void test_equal_rows(void **state)
+{
+	struct sinsp_view_column cols[] = {
+		COLUMN("thread.tid", .is_key = 1),
+		COLUMN("evt.count", .aggregation = SINSP_VIEW_SUM, .is_sorting = 1),
+		COLUMN("evt.rawres", .aggregation = SINSP_VIEW_MAX),
+		COLUMN("evt.rawres", .aggregation = SINSP_VIEW_SUM),
+		COLUMN("thread.tid"),
+	};
+	const struct sinsp_view view = VIEW(cols, "table", "");
+	static const uint64_t tids[] = {3, 2, 1};
+	struct view_table *t = make(&view, 0);
+
+	add_read(*state, t, 1, 9);
+	add_read(*state, t, 2, 10);
+	add_read(*state, t, 3, 11);
+	assert_int_equal(view_table_end(t, NULL, FIXTURE_TS), 0);
+	assert_int_equal(view_table_n_rows(t), 3);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(view_table_cells(t, i)[3].u, tids[i]);
+	view_table_free(t);
+}
+
 /* They are exact below 32, and at most 1/16 too large. */
 static void test_percentiles(void **state)
 {
@@ -417,6 +441,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_aggregations),
+		cmocka_unit_test(test_equal_rows),
 		cmocka_unit_test(test_percentiles),
 		cmocka_unit_test(test_ranges_of_percentiles),
 		cmocka_unit_test(test_groups),
