@@ -2,6 +2,8 @@
 """A terminal for tests: runs a program in a pseudo-terminal, and has its screen as lines."""
 
 import fcntl
+import html
+import itertools
 import os
 import pty
 import select
@@ -60,6 +62,33 @@ class Screen(pyte.Screen):
         self.scroll_at(self.margins.top if self.margins else 0, self.reverse_index, count)
 
 
+# Colours of the picture of a screen; the others are "rrggbb".
+COLOURS = {"black": "1e1e1e", "red": "e06c75", "green": "98c379", "brown": "e5c07b", "blue": "61afef",
+           "magenta": "c678dd", "cyan": "56b6c2", "white": "d4d4d4"}
+CELL = 8.4, 17 # px
+
+
+def colours_of(cell):
+    """Returns those of the text and behind it."""
+    fg, bg = ((COLOURS.get(name, default if name == "default" else name))
+              for name, default in ((cell.fg, COLOURS["white"]), (cell.bg, COLOURS["black"])))
+    return (bg, fg) if cell.reverse else (fg, bg)
+
+
+def run_svg(x, y, text, cell):
+    """Returns the SVG of cells with the same look."""
+    (width, height), (fg, bg) = CELL, colours_of(cell)
+    out = ""
+    if bg != COLOURS["black"]:
+        out += (f'<rect x="{x * width:.1f}" y="{y * height}" width="{len(text) * width:.1f}" height="{height}" '
+                f'fill="#{bg}"/>')
+    if text.strip():
+        bold = ' font-weight="bold"' if cell.bold else ""
+        out += (f'<text x="{x * width:.1f}" y="{y * height + 13}" fill="#{fg}"{bold} '
+                f'textLength="{len(text) * width:.1f}">{html.escape(text)}</text>')
+    return out + "\n" if out else ""
+
+
 class Terminal:
     """Runs @args in a terminal of the size until close()."""
 
@@ -112,6 +141,20 @@ class Terminal:
     def text(self):
         return "\n".join(self.lines())
 
+    def svg(self):
+        """Returns a picture of the screen."""
+        width, height = self.screen.columns * CELL[0], self.screen.lines * CELL[1]
+        out = (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height}" xml:space="preserve" '
+               f'font-family="monospace" font-size="14">\n<rect width="100%" height="100%" fill="#{COLOURS["black"]}"/>\n')
+        for y in range(self.screen.lines):
+            cells = [self.screen.buffer[y][x] for x in range(self.screen.columns)]
+            x = 0
+            for _, run in itertools.groupby(cells, lambda c: (colours_of(c), c.bold)):
+                run = list(run)
+                out += run_svg(x, y, "".join(c.data or " " for c in run), run[0])
+                x += len(run)
+        return out + "</svg>\n"
+
     def send(self, *keys):
         for key in keys:
             os.write(self.fd, KEYS.get(key, key).encode())
@@ -121,13 +164,20 @@ class Terminal:
         os.write(self.fd, f"\033[<{button};{x + 1};{y + 1}M\033[<{button};{x + 1};{y + 1}m".encode())
 
     def wait(self, is_so, what):
-        """Returns the result of is_so(lines) as soon as it is true."""
+        """Returns the result of is_so(lines) when it is true, and the rest of that screen is drawn."""
         until = time.monotonic() + DEADLINE_S
         while not (said := is_so(self.lines())):
             if time.monotonic() > until:
                 raise AssertionError(f"{what}: not within {DEADLINE_S} s\n{self.text()}")
             self.pump()
-        return said
+        self.settle()
+        return is_so(self.lines()) or said
+
+    def settle(self):
+        """Waits until nothing more is drawn; where that goes on and on, not for long."""
+        for _ in range(20):
+            if not self.pump(0.03):
+                break
 
     def wait_for(self, text):
         return self.wait(lambda lines: any(text in line for line in lines), repr(text))

@@ -108,7 +108,7 @@ class Samples(unittest.TestCase):
     def name_of(location):
         """Returns the name in folded stacks, of NAME (in LIBRARY)."""
         name, library = re.fullmatch(r"(.*?)(?: \(in ([^)]*)\))?", location).groups()
-        return name + ("_[k]" if library == "[kernel]" else "")
+        return name + ("_[k]" if library == "[kernel]" or name.endswith("[bpf]") else "")
 
     def test_page(self):
         """The data of the page, and what it shows of a sample below the mouse and of a click."""
