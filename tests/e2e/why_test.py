@@ -14,6 +14,11 @@ import browser
 import runtimes
 import saker_e2e as e2e
 
+try:
+    import terminal
+except ImportError:
+    terminal = None
+
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "why/scenes.py")
 RUN_QUEUE = "run queue"
 
@@ -310,6 +315,25 @@ class Tiers(Parts):
         """Where a picture of the documentation is made; None: nowhere."""
         folder = os.environ.get("SAKER_IMAGES")
         return folder and os.path.join(folder, name)
+
+    # Views of saker top, and what a line of each has.
+    SCREENS = {"procs": "nginx", "threads": "redis-server", "files": "/orders", "connections": "tcp", "syscalls": "futex",
+               "requests": "GET /many-queries", "edges": r"http +nginx +app", "statements": r"pg_sleep\(\?\)",
+               "waits": "lock", "functions": "burn"}
+    OF_TIERS = "proc.name in (nginx, app, postgres, redis-server, resolver, hog)"
+
+    def test_screens(self):
+        """The main views of saker top have the tiers."""
+        if not terminal:
+            e2e.skip_test("python3-pyte is not installed: scripts/setup --tests")
+        for view, row in self.SCREENS.items():
+            with self.subTest(view):
+                t = terminal.Terminal(self, e2e.SAKER, "top", "-r", self.path, "-v", view, self.OF_TIERS, columns=110,
+                                      rows=20)
+                t.wait(lambda lines: any(re.search(row, line) for line in lines[3:-1]), row)
+                if self.image(f"top-{view}.svg"):
+                    e2e.write_text(self.image(f"top-{view}.svg"), t.svg())
+                t.close()
 
     def map(self, form):
         return e2e.run(e2e.SAKER, "-r", self.path, "-c", "servicemap", "format=" + form, "top=20",
