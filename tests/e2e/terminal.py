@@ -66,6 +66,7 @@ class Screen(pyte.Screen):
 COLOURS = {"black": "1e1e1e", "red": "e06c75", "green": "98c379", "brown": "e5c07b", "blue": "61afef",
            "magenta": "c678dd", "cyan": "56b6c2", "white": "d4d4d4"}
 CELL = 8.4, 17 # px
+NO_BREAK = "\u00a0" # other spaces of SVG collapse
 
 
 def colours_of(cell):
@@ -82,10 +83,11 @@ def run_svg(x, y, text, cell):
     if bg != COLOURS["black"]:
         out += (f'<rect x="{x * width:.1f}" y="{y * height}" width="{len(text) * width:.1f}" height="{height}" '
                 f'fill="#{bg}"/>')
-    if text.strip():
+    text = text.rstrip()
+    if text:
         bold = ' font-weight="bold"' if cell.bold else ""
         out += (f'<text x="{x * width:.1f}" y="{y * height + 13}" fill="#{fg}"{bold} '
-                f'textLength="{len(text) * width:.1f}">{html.escape(text)}</text>')
+                f'textLength="{len(text) * width:.1f}">{html.escape(text).replace(" ", NO_BREAK)}</text>')
     return out + "\n" if out else ""
 
 
@@ -144,7 +146,7 @@ class Terminal:
     def svg(self):
         """Returns a picture of the screen."""
         width, height = self.screen.columns * CELL[0], self.screen.lines * CELL[1]
-        out = (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height}" xml:space="preserve" '
+        out = (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height}" '
                f'font-family="monospace" font-size="14">\n<rect width="100%" height="100%" fill="#{COLOURS["black"]}"/>\n')
         for y in range(self.screen.lines):
             cells = [self.screen.buffer[y][x] for x in range(self.screen.columns)]
