@@ -26,47 +26,51 @@ enum {
 /* Where the error is in a response. */
 enum error_at {
 	E_NONE = 0, /* it is not read */
-	E_FIRST, /* the first two bytes */
-	E_THROTTLED, /* behind the time of throttling, from version @throttled on; else the first */
+	E_FIRST, /* the first two bytes, or behind the time of throttling */
+	E_TOPIC, /* of the first topic, or what else has a name */
 	E_PARTITION, /* of the first partition of the first topic */
+	E_METADATA, /* of the first topic, behind the brokers */
 };
 
-/* By number. @flexible: first version with compact numbers; @known: last version with the layout
- * that is read here. */
+enum { NEVER = UINT8_MAX };
+
+/* By number. @throttled: first version whose response begins with the time of throttling;
+ * @flexible: first version with compact numbers; @known: last version with the layout that is read
+ * here. */
 static const struct api {
 	const char *name;
 	uint8_t error; /* enum error_at */
 	uint8_t throttled, flexible, known;
 } apis[] = {
-	[0] = {"Produce", E_PARTITION, 0, 9, 12},
-	[1] = {"Fetch", E_PARTITION, 0, 12, 12},
-	[2] = {"ListOffsets"},
-	[3] = {"Metadata"},
+	[0] = {"Produce", E_PARTITION, NEVER, 9, 12},
+	[1] = {"Fetch", E_PARTITION, 1, 12, 12},
+	[2] = {"ListOffsets", E_PARTITION, 2, 6, 8},
+	[3] = {"Metadata", E_METADATA, 3, 9, 12},
 	[4] = {"LeaderAndIsr"},
 	[5] = {"StopReplica"},
 	[6] = {"UpdateMetadata"},
 	[7] = {"ControlledShutdown"},
-	[8] = {"OffsetCommit"},
+	[8] = {"OffsetCommit", E_PARTITION, 3, 8, 9},
 	[9] = {"OffsetFetch"},
-	[10] = {"FindCoordinator", E_THROTTLED, 1, 3, 3},
-	[11] = {"JoinGroup", E_THROTTLED, 2, 6, 9},
-	[12] = {"Heartbeat", E_THROTTLED, 1, 4, 4},
-	[13] = {"LeaveGroup", E_THROTTLED, 1, 4, 5},
-	[14] = {"SyncGroup", E_THROTTLED, 1, 4, 5},
+	[10] = {"FindCoordinator", E_FIRST, 1, 3, 3},
+	[11] = {"JoinGroup", E_FIRST, 2, 6, 9},
+	[12] = {"Heartbeat", E_FIRST, 1, 4, 4},
+	[13] = {"LeaveGroup", E_FIRST, 1, 4, 5},
+	[14] = {"SyncGroup", E_FIRST, 1, 4, 5},
 	[15] = {"DescribeGroups"},
-	[16] = {"ListGroups", E_THROTTLED, 1, 3, 4},
-	[17] = {"SaslHandshake", E_FIRST, 0, UINT8_MAX, 1},
-	[18] = {"ApiVersions", E_FIRST, 0, UINT8_MAX, 4}, /* its responses have the old header */
-	[19] = {"CreateTopics"},
-	[20] = {"DeleteTopics"},
+	[16] = {"ListGroups", E_FIRST, 1, 3, 4},
+	[17] = {"SaslHandshake", E_FIRST, NEVER, NEVER, 1},
+	[18] = {"ApiVersions", E_FIRST, NEVER, NEVER, 4}, /* its responses have the old header */
+	[19] = {"CreateTopics", E_TOPIC, 2, 5, 6},
+	[20] = {"DeleteTopics", E_TOPIC, 1, 4, 5},
 	[21] = {"DeleteRecords"},
-	[22] = {"InitProducerId", E_THROTTLED, 0, 2, 4},
+	[22] = {"InitProducerId", E_FIRST, 0, 2, 4},
 	[23] = {"OffsetForLeaderEpoch"},
-	[24] = {"AddPartitionsToTxn"},
-	[25] = {"AddOffsetsToTxn", E_THROTTLED, 0, 3, 3},
-	[26] = {"EndTxn", E_THROTTLED, 0, 3, 3},
+	[24] = {"AddPartitionsToTxn", E_PARTITION, 0, 3, 3},
+	[25] = {"AddOffsetsToTxn", E_FIRST, 0, 3, 3},
+	[26] = {"EndTxn", E_FIRST, 0, 3, 3},
 	[27] = {"WriteTxnMarkers"},
-	[28] = {"TxnOffsetCommit"},
+	[28] = {"TxnOffsetCommit", E_PARTITION, 0, 3, 3},
 	[29] = {"DescribeAcls"},
 	[30] = {"CreateAcls"},
 	[31] = {"DeleteAcls"},
@@ -74,13 +78,13 @@ static const struct api {
 	[33] = {"AlterConfigs"},
 	[34] = {"AlterReplicaLogDirs"},
 	[35] = {"DescribeLogDirs"},
-	[36] = {"SaslAuthenticate", E_FIRST, 0, 2, 2},
-	[37] = {"CreatePartitions"},
+	[36] = {"SaslAuthenticate", E_FIRST, NEVER, 2, 2},
+	[37] = {"CreatePartitions", E_TOPIC, 0, 2, 3},
 	[38] = {"CreateDelegationToken"},
 	[39] = {"RenewDelegationToken"},
 	[40] = {"ExpireDelegationToken"},
 	[41] = {"DescribeDelegationToken"},
-	[42] = {"DeleteGroups"},
+	[42] = {"DeleteGroups", E_TOPIC, 0, 2, 2},
 	[43] = {"ElectLeaders"},
 	[44] = {"IncrementalAlterConfigs"},
 	[45] = {"AlterPartitionReassignments"},
@@ -204,25 +208,43 @@ static int is_request(const uint8_t *p, size_t n)
 	return is_printable(p + HEADER_SZ, len < n - HEADER_SZ ? len : n - HEADER_SZ);
 }
 
-/* At another port than that of Kafka the client has a name, and the request is whole, or long. */
+/* Returns whether fewer bytes than a header may be one: brokers read the size by a call of its own.
+ */
+static int may_be_request(const uint8_t *p, size_t n)
+{
+	return n >= 4 && wire_be32(p) >= HEADER_SZ - 4 && wire_be32(p) <= MESSAGE_MAX &&
+	       (n < 6 || api_of(wire_be16(p + 4))) && (n < 8 || wire_be16(p + 6) <= VERSION_MAX);
+}
+
+/* At another port than that of Kafka the client has a name, and the request is whole, or long, or
+ * followed by another one. */
+static enum req_match match_named(const struct req_look *l)
+{
+	const uint32_t sz = wire_be32(l->p) + 4, len = wire_be16(l->p + 12);
+	const int is_short = l->n < sz && !l->cut && l->n < REQ_MATCH_MAX;
+	size_t rest;
+
+	if (!len || len == UINT16_MAX)
+		return REQ_NO;
+	if (is_short || l->n < HEADER_SZ + len)
+		return is_short ? REQ_MAYBE : REQ_NO;
+	if (l->n <= sz)
+		return REQ_IS_REQUEST;
+	rest = l->n - sz;
+	if (rest < HEADER_SZ)
+		return may_be_request(l->p + sz, rest) ? REQ_IS_REQUEST : REQ_NO;
+	return is_request(l->p + sz, rest) ? REQ_IS_REQUEST : REQ_NO;
+}
+
 static enum req_match match(const struct req_look *l)
 {
-	uint32_t sz, len;
-
 	if (l->from == REQ_SERVER)
 		return REQ_NO;
 	if (l->n < HEADER_SZ)
-		return l->by_port && !l->cut ? REQ_MAYBE : REQ_NO;
+		return !l->cut && (l->by_port || may_be_request(l->p, l->n)) ? REQ_MAYBE : REQ_NO;
 	if (!is_request(l->p, l->n))
 		return REQ_NO;
-	sz = wire_be32(l->p) + 4;
-	len = wire_be16(l->p + 12);
-	if (l->by_port)
-		return REQ_IS_REQUEST;
-	if (!len || len == UINT16_MAX || l->n < HEADER_SZ + len)
-		return REQ_NO;
-	return l->n == sz || (l->n < sz && (l->cut || l->n == REQ_MATCH_MAX)) ? REQ_IS_REQUEST
-									      : REQ_NO;
+	return l->by_port ? REQ_IS_REQUEST : match_named(l);
 }
 
 /* ---- requests ---- */
@@ -248,15 +270,14 @@ static void read_produce(struct reader *f, struct request *r, uint32_t version)
 	size_t ignored;
 	int32_t acks;
 
-	if (version > 12)
-		return;
 	if (version >= 3)
 		take_string(f, &ignored); /* of the transaction */
 	acks = take16(f);
 	if (!f->in.is_short && !acks)
 		r->kind = REQ_KIND_ONEWAY;
 	take32(f);
-	take_topic(f, r);
+	if (version <= 12)
+		take_topic(f, r);
 }
 
 static void read_fetch(struct reader *f, struct request *r, uint32_t version)
@@ -337,6 +358,32 @@ static const char *const errors[] = {
 	"BROKER_NOT_AVAILABLE",
 	"REPLICA_NOT_AVAILABLE",
 	"MESSAGE_TOO_LARGE",
+	"STALE_CONTROLLER_EPOCH",
+	"OFFSET_METADATA_TOO_LARGE",
+	"NETWORK_EXCEPTION",
+	"COORDINATOR_LOAD_IN_PROGRESS",
+	"COORDINATOR_NOT_AVAILABLE",
+	"NOT_COORDINATOR",
+	"INVALID_TOPIC_EXCEPTION",
+	"RECORD_LIST_TOO_LARGE",
+	"NOT_ENOUGH_REPLICAS",
+	"NOT_ENOUGH_REPLICAS_AFTER_APPEND",
+	"INVALID_REQUIRED_ACKS",
+	"ILLEGAL_GENERATION",
+	"INCONSISTENT_GROUP_PROTOCOL",
+	"INVALID_GROUP_ID",
+	"UNKNOWN_MEMBER_ID",
+	"INVALID_SESSION_TIMEOUT",
+	"REBALANCE_IN_PROGRESS",
+	"INVALID_COMMIT_OFFSET_SIZE",
+	"TOPIC_AUTHORIZATION_FAILED",
+	"GROUP_AUTHORIZATION_FAILED",
+	"CLUSTER_AUTHORIZATION_FAILED",
+	"INVALID_TIMESTAMP",
+	"UNSUPPORTED_SASL_MECHANISM",
+	"ILLEGAL_SASL_STATE",
+	"UNSUPPORTED_VERSION",
+	"TOPIC_ALREADY_EXISTS",
 };
 
 static void set_error(struct request *r, int32_t code)
@@ -352,46 +399,69 @@ static void set_error(struct request *r, int32_t code)
 										    : text);
 }
 
-/* Goes to the first partition. Returns 0 if there is none: @code is the error of the session, of
- * which the response has no more. */
-static int to_partition(struct reader *f, uint32_t number, uint32_t version, int32_t *code)
+/* Goes to the error of the first topic or partition. Returns 0 if there is none: @code is the error
+ * of the session, of which the response has no more. */
+static int to_name(struct reader *f, const struct api *a, uint32_t version, int32_t *code)
 {
 	size_t ignored;
 
-	if (number == FETCH && version >= 1)
-		take32(f);
-	if (number == FETCH && version >= 7) {
+	if (a == &apis[FETCH] && version >= 7) {
 		*code = take16(f);
 		take32(f); /* number of the session */
 	}
-	if (take_count(f) < 1 || !take_string(f, &ignored) || take_count(f) < 1)
+	if (take_count(f) < 1 || !take_string(f, &ignored))
+		return 0;
+	if (a->error == E_TOPIC)
+		return 1;
+	if (take_count(f) < 1)
 		return 0;
 	take32(f);
 	return 1;
 }
 
+/* Goes to the error of the first topic of metadata. Returns 0 if there is none. */
+static int to_metadata(struct reader *f, uint32_t version)
+{
+	int64_t brokers = take_count(f);
+	size_t ignored;
+
+	while (brokers-- > 0 && !f->in.is_short) {
+		take32(f); /* number */
+		take_string(f, &ignored);
+		take32(f); /* port */
+		if (version >= 1)
+			take_string(f, &ignored); /* rack */
+		skip_tagged(f);
+	}
+	if (version >= 2)
+		take_string(f, &ignored); /* of the cluster */
+	if (version >= 1)
+		take32(f); /* controller */
+	return take_count(f) > 0;
+}
+
 static void read_error(struct request *r, struct reader *f)
 {
-	const uint32_t number = (uint32_t)(r->id >> 40), version = r->id >> 32 & 0xff;
-	const struct api *a = api_of(number);
+	const uint32_t version = r->id >> 32 & 0xff;
+	const struct api *a = api_of((uint32_t)(r->id >> 40));
 	int32_t code = 0;
+	int found = 1;
 
 	if (!a || !a->error || version > a->known)
 		return;
 	f->flexible = version >= a->flexible;
 	skip_tagged(f);
-	if (a->error == E_THROTTLED && version >= a->throttled)
+	if (version >= a->throttled)
 		take32(f);
-	if (a->error == E_PARTITION && !to_partition(f, number, version, &code)) {
-		if (code)
-			set_error(r, code);
-		r->truncated |= f->in.is_short;
-		return;
-	}
-	code = take16(f);
+	if (a->error == E_METADATA)
+		found = to_metadata(f, version);
+	else if (a->error != E_FIRST)
+		found = to_name(f, a, version, &code);
+	if (found)
+		code = take16(f);
 	if (f->in.is_short)
 		r->truncated = 1;
-	else
+	else if (found || code)
 		set_error(r, code);
 }
 

@@ -69,6 +69,20 @@ static int is_startup(const uint8_t *p)
 	return code >> 16 == 3 && (code & 0xffff) <= 2 && len >= 9 && len <= STARTUP_MAX;
 }
 
+/* Behind a version is the name of the first parameter: requests of Kafka have its number, too. */
+static enum req_match match_startup(const struct req_look *l)
+{
+	if (l->n < 8)
+		return REQ_MAYBE;
+	if (!is_startup(l->p))
+		return REQ_NO;
+	if (wire_be32(l->p + 4) >> 16 != 3)
+		return REQ_IS_REQUEST;
+	if (l->n == 8)
+		return l->cut ? REQ_NO : REQ_MAYBE;
+	return isalpha(l->p[8]) ? REQ_IS_REQUEST : REQ_NO;
+}
+
 /* A query whose end, if it is here, is that of its text. */
 static int is_query(const struct req_look *l, uint32_t len)
 {
@@ -99,9 +113,7 @@ static enum req_match match(const struct req_look *l)
 	if (!l->p[0]) {
 		if (l->from == REQ_SERVER || (l->n > 1 && l->p[1]))
 			return REQ_NO;
-		if (l->n < 8)
-			return REQ_MAYBE;
-		return is_startup(l->p) ? REQ_IS_REQUEST : REQ_NO;
+		return match_startup(l);
 	}
 	if (!is_client_type(l->p[0]) && !is_server_type(l->p[0]))
 		return REQ_NO;
