@@ -169,9 +169,8 @@ class Kafka(Judged):
             else:
                 asked[number] = key, topics[0] if topics else "<NA>"
         self.assertEqual((len(asked), len(errors)), (61, 57))
-        # saker does not read the errors of topics in metadata.
-        want = [("request" if number in errors else "oneway", *what,
-                 "<NA>" if what[0] == "Metadata" else errors.get(number, "<NA>")) for number, what in asked.items()]
+        want = [("request" if number in errors else "oneway", *what, errors.get(number, "<NA>"))
+                for number, what in asked.items()]
         self.check("kind method resource status", want)
 
 

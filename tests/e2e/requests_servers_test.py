@@ -42,7 +42,7 @@ class Server(unittest.TestCase):
 
 
 def load_tests(loader, _tests, _pattern):
-    cases = Http2, Grpc, Memcached, Redis, Pgsql, Mysql, Dns, Fastcgi, Nats # Amqp takes long to start
+    cases = Http2, Grpc, Memcached, Redis, Pgsql, Mysql, Dns, Fastcgi, Nats, Kafka, Mongodb # Amqp takes long to start
     return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases)
 
 
@@ -349,6 +349,66 @@ class Nats(Server):
                                   "(request.kind=request or request.method=MSG)")
             # The server does not count its 503 replies to subjects without a subscriber.
             self.assertEqual(len(delivered), self.truth["out"] + 50, side)
+
+
+class Kafka(Server):
+    """The broker of librdkafka, at a port that is not Kafka's. It reads headers by calls of their own."""
+    name, packages = "kafka", ("kcat", "python3")
+    NAMES = {"ApiVersion": "ApiVersions"}
+
+    def test_requests(self):
+        """API and bytes of each request and response that the clients log, at both ends."""
+        want = collections.Counter(f"{self.NAMES.get(name, name)} {sent} {got}" for name, sent, got in self.truth)
+        self.assertGreater(len({name for name, _, _ in self.truth}), 10)
+        for side, bytes_ in ("client", "bytes_out %request.bytes_in"), ("server", "bytes_in %request.bytes_out"):
+            self.assertEqual(self.counts(f"%request.method %request.{bytes_}", f"and request.side={side}"), want, side)
+
+    def test_errors(self):
+        """Those that the broker was told to answer with; kcat asks for a version that it does not know."""
+        hello = sum((name, got) == ("ApiVersion", 21) for name, _, got in self.truth)
+        want = {"Produce 7 REQUEST_TIMED_OUT": 1, "Produce 19 NOT_ENOUGH_REPLICAS": 1, "InitProducerId 14 "
+                "COORDINATOR_LOAD_IN_PROGRESS": 1, "ListOffsets 6 NOT_LEADER_OR_FOLLOWER": 1,
+                "ApiVersions 35 UNSUPPORTED_VERSION": hello}
+        for side in "client", "server":
+            got = self.counts("%request.method %request.status %request.error", f"and request.side={side} and "
+                              "request.failed=true and request.error!=unanswered")
+            self.assertEqual(got, want, side)
+
+    def test_unacknowledged(self):
+        """Messages with acks=0 have no response."""
+        want = sum((name, got) == ("Produce", 0) for name, _, got in self.truth)
+        self.assertGreater(want, 0)
+        for side in "client", "server":
+            self.assertEqual(self.counts("%request.method %request.resource %request.failed", f"and request.side={side} "
+                                         "and request.kind=oneway"), {"Produce item false": want}, side)
+
+
+class Mongodb(Server):
+    """Commands of a driver. Its server reads headers by calls of their own."""
+    name, packages = "mongodb", ("python3-pymongo",)
+
+    def test_bytes(self):
+        """Command and bytes of each message, as the server counts them, at both ends."""
+        want = collections.Counter(" ".join(map(str, row)) for row in self.truth["server"])
+        self.assertEqual(sum(want.values()), 10 * 9 + 3)
+        for side, bytes_ in ("client", "bytes_out %request.bytes_in"), ("server", "bytes_in %request.bytes_out"):
+            self.assertEqual(self.counts(f"%request.method %request.{bytes_}", f"and request.side={side}"), want, side)
+
+    def test_errors(self):
+        """Those of commands are what the driver tells, those of writes are in responses that are ok."""
+        told = collections.Counter(f"{name} {code} {error}" for name, _, code, error in self.truth["client"] if code)
+        self.assertEqual(told, {"count 26 NamespaceNotFound": 10})
+        want = told + collections.Counter({"insert 11000 11000": 10, "insert 64 WriteConcernFailed": 10})
+        for side in "client", "server":
+            self.assertEqual(self.counts("%request.method %request.status %request.error",
+                                         f"and request.side={side} and request.failed=true"), want, side)
+
+    def test_latency(self):
+        """The median of what takes 10 ms is the one that the driver tells."""
+        want = statistics.median(us for name, us, _, _ in self.truth["client"] if name == "sleep")
+        got = self.rows("%request.latency", "and request.side=client and request.method=sleep")
+        self.assertEqual(len(got), 10)
+        self.assertLessEqual(abs(statistics.median(int(ns) / 1000 for ns in got) - want), 0.05 * want)
 
 
 class Amqp(Server):

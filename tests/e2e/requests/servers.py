@@ -544,6 +544,139 @@ def amqp(root):
         print(chroot(root, "/usr/bin/python3", "-c", AMQP, str(port)), end="")
 
 
+# The broker that librdkafka has for its tests, with errors for the next requests of an API; ends with its input.
+KAFKA = """
+import ctypes, sys
+lib = ctypes.CDLL("librdkafka.so.1")
+for name in "rd_kafka_new", "rd_kafka_mock_cluster_new":
+    getattr(lib, name).restype = ctypes.c_void_p
+lib.rd_kafka_mock_cluster_bootstraps.restype = ctypes.c_char_p
+client = ctypes.c_void_p(lib.rd_kafka_new(0, None, ctypes.create_string_buffer(512), 512))
+cluster = ctypes.c_void_p(lib.rd_kafka_mock_cluster_new(client, 1))
+lib.rd_kafka_mock_topic_create(cluster, b"item", 1, 1)
+for api, code in (0, 7), (0, 19), (2, 6), (22, 14):
+    lib.rd_kafka_mock_push_request_errors(cluster, ctypes.c_int16(api), ctypes.c_size_t(1), ctypes.c_int(code))
+print(lib.rd_kafka_mock_cluster_bootstraps(cluster).decode(), flush=True)
+sys.stdin.read()
+"""
+
+
+def kafka(root):
+    """Name and bytes of each request and response in the logs of clients; without a response: 0."""
+    broker = subprocess.Popen(["chroot", root, "/usr/bin/python3", "-c", KAFKA], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    to = ["chroot", root, "/usr/bin/kcat", "-b", broker.stdout.readline().strip(), "-d", "protocol", "-X",
+          "fetch.wait.max.ms=10"]
+    with tempfile.NamedTemporaryFile("w+") as sent:
+        sent.write("a\nb\nc\n" * 10)
+        sent.flush()
+        rows = []
+        for words in ["-P", "-t", "item"], ["-P", "-t", "item", "-X", "enable.idempotence=true"], \
+                     ["-P", "-t", "item", "-X", "acks=0"], ["-C", "-e", "-t", "item"], ["-G", "group", "-e", "item"]:
+            sent.seek(0)
+            log = subprocess.run([*to, *words], stdin=sent, capture_output=True, text=True, check=True).stderr
+            found = {}
+            for thread, what, name, size, number in re.findall(
+                    r"thrd:(\S+)\]: .*: (Sent|Received) (\w+)(?:Request|Response) \(v\d+, (\d+) bytes.*CorrId (\d+)", log):
+                if what == "Sent":
+                    found[thread, number] = [name, int(size), 0]
+                else: # its size lacks that of the length and of the number
+                    found[thread, number][2] = int(size) + 8
+            rows += found.values()
+    broker.stdin.close()
+    broker.wait()
+    print(json.dumps(rows))
+
+
+# Argument: the port. Prints the command of each message, its bytes, and those of the answer.
+MONGODB_SERVER = """
+import bson, itertools, json, re, socket, struct, sys, threading, time
+numbers, lock = itertools.count(1000), threading.Lock()
+hello = {"ismaster": True, "maxBsonObjectSize": 1 << 24, "maxMessageSizeBytes": 48000000, "maxWriteBatchSize": 100000,
+         "minWireVersion": 0, "maxWireVersion": 9, "ok": 1.0}
+unique = {"n": 0, "writeErrors": [{"index": i, "code": 11000, "errmsg": "E11000 duplicate key"} for i in range(9)]}
+unsafe = {"n": 1, "writeConcernError": {"code": 64, "codeName": "WriteConcernFailed", "errmsg": "timed out"}}
+none = {"ok": 0.0, "errmsg": "ns not found", "code": 26, "codeName": "NamespaceNotFound"}
+def batch(name, number, n):
+    return {"cursor": {name: [{"_id": i, "text": "x" * 90} for i in range(n)], "id": bson.Int64(number), "ns": "shop.item"}}
+answers = {"ismaster": hello, "insert unique": unique, "insert unsafe": unsafe, "count none": none,
+           "find item": batch("firstBatch", 7, 5), "find large": batch("firstBatch", 0, 50),
+           "getMore 7": batch("nextBatch", 0, 2)}
+def receive(s, n):
+    data = s.recv(n, socket.MSG_WAITALL)
+    if len(data) < n:
+        raise EOFError
+    return data
+def serve(s):
+    try:
+        while True:
+            size, number, _, op = struct.unpack("<4i", receive(s, 16))
+            data = receive(s, size - 16)
+            at = data.index(b"\\0", 4) + 9 if op == 2004 else 5
+            body = bson.decode(data[at:at + struct.unpack("<i", data[at:at + 4])[0]])
+            name = next(iter(body))
+            time.sleep(0.01 if name == "sleep" else 0)
+            out = bson.encode(dict({"ok": 1.0}, **answers.get(name, answers.get(f"{name} {body[name]}", {"n": 1}))))
+            out = (struct.pack("<iqii", 8, 0, 0, 1) if op == 2004 else struct.pack("<Ib", 0, 0)) + out
+            out = struct.pack("<4i", len(out) + 16, next(numbers), number, 1 if op == 2004 else 2013) + out
+            if op == 2013 and data[0] & 2:
+                out = b""
+            with lock:
+                print(json.dumps([name, size, len(out)]), flush=True)
+            s.sendall(out)
+    except EOFError:
+        s.close()
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+"""
+
+# Prints what its driver tells of each command: name, microseconds, code and name of the error.
+MONGODB_CLIENT = """
+import json, pymongo, sys
+from pymongo import errors, monitoring
+class Log(monitoring.CommandListener):
+    def started(self, event):
+        pass
+    def succeeded(self, event):
+        print(json.dumps([event.command_name, event.duration_micros, 0, None]))
+    def failed(self, event):
+        print(json.dumps([event.command_name, event.duration_micros, event.failure["code"], event.failure["codeName"]]))
+client = pymongo.MongoClient("127.0.0.1", int(sys.argv[1]), event_listeners=[Log()])
+db = client.shop
+def fails(do, *words):
+    try:
+        do(*words)
+    except errors.PyMongoError:
+        return
+    raise SystemExit(f"no error: {words}")
+for i in range(10):
+    db.item.insert_many([{"_id": i, "text": "y" * 200} for i in range(30)])
+    fails(db.unique.insert_one, {"_id": 1})
+    fails(db.unsafe.insert_one, {"_id": 1})
+    fails(db.command, "count", "none")
+    list(db.item.find())
+    list(db.large.find())
+    db.command("sleep", 1)
+    db.get_collection("item", write_concern=pymongo.WriteConcern(w=0)).insert_one({"_id": i})
+client.admin.command("ping") # behind what is not acknowledged
+"""
+
+
+def mongodb(root):
+    """What the driver tells of its commands, and their bytes, which the server counts. No server is in Debian."""
+    port = free_port()
+    with subprocess.Popen(["chroot", root, "/usr/bin/python3", "-c", MONGODB_SERVER, str(port)], text=True,
+                          stdout=subprocess.PIPE) as child:
+        wait_for(port)
+        text = subprocess.run(["chroot", root, "/usr/bin/python3", "-c", MONGODB_CLIENT, str(port)], check=True,
+                              capture_output=True, text=True).stdout
+        child.terminate()
+        served = child.stdout.read()
+    client, server_ = ([json.loads(line) for line in lines.splitlines()] for lines in (text, served))
+    print(json.dumps({"client": client, "server": server_}))
+
+
 if __name__ == "__main__":
     {"http2": http2, "grpc": grpc, "memcached": memcached, "redis": redis, "pgsql": pgsql, "mysql": mysql, "dns": dns,
-     "fastcgi": fastcgi, "nats": nats, "amqp": amqp}[sys.argv[1]](sys.argv[2])
+     "fastcgi": fastcgi, "nats": nats, "amqp": amqp, "kafka": kafka, "mongodb": mongodb}[sys.argv[1]](sys.argv[2])

@@ -4,6 +4,7 @@
  * The document of a message begins with the name of its command, whose value is the collection.
  * Responses name the request that they answer.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "protocol.h"
@@ -78,7 +79,8 @@ static size_t size_of(uint8_t type, const uint8_t *p, size_t n)
 	return 0;
 }
 
-/* Reads the element at byte *@at, and sets that to the next. Returns 0 if it is not here. */
+/* Reads the element at byte *@at, and sets that to the next. Returns 0 if it is not here; of a
+ * document or an array the beginning is enough. */
 static int next_element(const uint8_t *p, size_t n, size_t *at, struct element *e)
 {
 	const uint8_t *nul;
@@ -94,6 +96,8 @@ static int next_element(const uint8_t *p, size_t n, size_t *at, struct element *
 	e->value = nul + 1;
 	*at = (size_t)(e->value - p);
 	e->len = size_of(e->type, e->value, n - *at);
+	if (e->len > n - *at && (e->type == B_DOCUMENT || e->type == B_ARRAY))
+		e->len = n - *at;
 	if (e->type != B_NULL && (!e->len || e->len > n - *at))
 		return 0;
 	*at += e->len;
@@ -193,13 +197,21 @@ static int read_message(struct message *m, const uint8_t *p, size_t n)
 	return 1;
 }
 
+/* Returns whether the bytes are a header alone: servers read it by a call of its own. */
+static int is_header(const uint8_t *p, size_t n)
+{
+	const uint32_t sz = n >= HEADER_SZ ? wire_le32(p) : 0;
+
+	return sz >= HEADER_SZ + 5 && sz <= MESSAGE_MAX && is_op(wire_le32(p + 12));
+}
+
 /* A header whose opcode and flags are those of a message. */
 static enum req_match match(const struct req_look *l)
 {
 	struct message m;
 
 	if (l->n < HEADER_SZ + 4)
-		return l->by_port && !l->cut ? REQ_MAYBE : REQ_NO;
+		return !l->cut && (l->by_port || is_header(l->p, l->n)) ? REQ_MAYBE : REQ_NO;
 	if (!read_message(&m, l->p, l->n) || m.op == OP_COMPRESSED)
 		return REQ_NO;
 	if (!m.document)
@@ -250,27 +262,59 @@ static void take_request(struct sinsp_conn *c, const struct message *m, int whol
 	}
 }
 
+/* Sets what the element says of an error. */
+static void set_error(struct request *r, const struct element *e)
+{
+	const uint8_t *text;
+	int64_t code;
+	size_t n;
+
+	if (is(e, "code") && read_number(e, &code))
+		req_set_status(r, code);
+	else if (is(e, "codeName") && read_string(e, &text, &n))
+		req_set_text(r, REQ_ERROR, text, n);
+	else if (is(e, "errmsg") && read_string(e, &text, &n))
+		req_set_text(r, REQ_ERROR_TEXT, text, n);
+}
+
+/* The first of the writes that failed, in a response that is ok, or that they are not safe yet. */
+static void set_write_error(struct request *r, const struct element *of)
+{
+	struct element inner = *of, e;
+	size_t at = 4;
+	char code[24];
+
+	if (of->type == B_ARRAY && !next_element(of->value, of->len, &at, &inner))
+		return;
+	if (inner.type != B_DOCUMENT || r->texts[REQ_ERROR])
+		return;
+	at = 4;
+	while (next_element(inner.value, inner.len, &at, &e))
+		set_error(r, &e);
+	if (!r->has_status || r->texts[REQ_ERROR])
+		return;
+	snprintf(code, sizeof(code), "%lld", (long long)r->status);
+	req_set_string(r, REQ_ERROR, code);
+}
+
 /* A response is ok, or has a code with a text. What was not captured of it may be an error. */
 static void set_result(struct request *r, const struct message *m, int whole)
 {
-	const uint8_t *text;
 	struct element e;
-	size_t at = 0, n;
-	int64_t ok = -1, code = 0;
+	int64_t ok = -1;
+	size_t at = 0;
 
 	while (m->document && next_element(m->document, m->n, &at, &e)) {
 		if (is(&e, "ok"))
 			read_number(&e, &ok);
-		else if (is(&e, "code") && read_number(&e, &code))
-			req_set_status(r, code);
-		else if (is(&e, "codeName") && read_string(&e, &text, &n))
-			req_set_text(r, REQ_ERROR, text, n);
-		else if (is(&e, "errmsg") && read_string(&e, &text, &n))
-			req_set_text(r, REQ_ERROR_TEXT, text, n);
+		else if (is(&e, "writeErrors") || is(&e, "writeConcernError"))
+			set_write_error(r, &e);
+		else
+			set_error(r, &e);
 	}
 	if (ok == 0 && !r->texts[REQ_ERROR])
 		req_set_string(r, REQ_ERROR, "ERROR");
-	if (ok > 0)
+	if (ok > 0 && !r->texts[REQ_ERROR])
 		req_set_status(r, 0);
 	if (ok < 0 && !whole)
 		r->truncated = 1;

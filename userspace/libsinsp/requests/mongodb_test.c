@@ -160,11 +160,72 @@ static void cut_responses_are_marked(void **state)
 	assert_string_equal(got, "mongodb find abc 0 54/250\n");
 }
 
+/* Begins a document or an array in the message. Returns where. */
+static size_t begin_inner(struct bytes *b, uint8_t type, const char *name)
+{
+	put(b, &type, 1);
+	put(b, name, strlen(name) + 1);
+	put_number(b, 0);
+	return b->n - 4;
+}
+
+static void end_inner(struct bytes *b, size_t at)
+{
+	uint32_t sz;
+
+	put(b, "", 1);
+	sz = (uint32_t)(b->n - at);
+	memcpy(b->p + at, &sz, 4);
+}
+
+/* A response that is ok, with an error of a write: in an array, or not. */
+static void write_error(struct bytes *b, uint32_t answers, const char *name, int is_array)
+{
+	const size_t at = begin(b, 91, answers, 0);
+	const size_t outer = is_array ? begin_inner(b, 4, name) : 0;
+	const size_t inner = begin_inner(b, 3, is_array ? "0" : name);
+
+	put_int(b, "index", 0);
+	put_int(b, "code", is_array ? 11000 : 64);
+	if (!is_array)
+		put_string(b, "codeName", "WriteConcernFailed");
+	put_string(b, "errmsg", "no");
+	end_inner(b, inner);
+	if (is_array)
+		end_inner(b, outer);
+	put_double(b, "ok", 1);
+	end(b, at);
+}
+
+/* At another port, where each end reads the header by a call of its own. */
+static void writes_fail(void **state)
+{
+	static struct bytes a, b, c, d;
+	enum { HEADER = 16 };
+	const struct talk_opts o = {.port = 999, .cut = HEADER};
+	struct say said[] = {{'c', a.p}, {'s', b.p}, {'c', c.p}, {'s', d.p}, {0}};
+	char got[300];
+
+	(void)state;
+	command(&a, 1, 0, "insert", "abc");
+	write_error(&b, 1, "writeErrors", 1);
+	command(&c, 2, 0, "update", "abc");
+	write_error(&d, 2, "writeConcernError", 0);
+	said[0].n = a.n;
+	said[1].n = b.n;
+	said[2].n = c.n;
+	said[3].n = d.n;
+	talk_requests(got, sizeof(got), said, &o, NULL);
+	assert_string_equal(got, "mongodb insert abc 11000 56/100 11000\n"
+				 "mongodb update abc 64 56/131 WriteConcernFailed\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_end),
 		cmocka_unit_test(cut_responses_are_marked),
+		cmocka_unit_test(writes_fail),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
