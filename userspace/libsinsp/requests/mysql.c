@@ -24,9 +24,11 @@ enum {
 	CLIENT_SSL = 1 << 11,
 	CLIENT_SECURE_CONNECTION = 1 << 15,
 	CLIENT_LENENC_AUTH = 1 << 21,
+	CLIENT_DEPRECATE_EOF = 1 << 24,
 	CLIENT_ZSTD = 1 << 26,
 	STATUS_MORE_RESULTS = 1 << 3,
 	STATUS_CURSOR = 1 << 6,
+	ERROR_PROGRESS = 0xffff, /* MariaDB tells how far it is, and goes on */
 };
 
 /* Which packet of the server comes next. */
@@ -49,6 +51,8 @@ struct mysql {
 	uint8_t step; /* enum step, of the first open request */
 	uint8_t continues[2]; /* by enum req_from: the next packet is the rest of one */
 	uint8_t greeted; /* the first packet of the client is no command */
+	uint8_t met; /* there was a greeting, or a packet of the client */
+	uint8_t old_eof; /* the client knows no other: one is behind definitions for certain */
 	uint8_t compresses; /* what follows the login is compressed */
 };
 
@@ -139,6 +143,20 @@ static enum req_match match_query(const struct req_look *l)
 	return isalpha(*text) && (l->by_port || l->from == REQ_CLIENT) ? REQ_IS_REQUEST : REQ_NO;
 }
 
+/* An error instead of the greeting: too many connections, a host that is blocked. */
+static enum req_match match_refusal(const struct req_look *l)
+{
+	const size_t sz = packet_len(l->p) + HEADER_SZ;
+	const uint32_t code = wire_le16(l->p + 5);
+
+	if (l->n > sz || sz > REQ_MATCH_MAX || l->cut || code < 1000 || code >= 5000)
+		return REQ_NO;
+	for (size_t i = 7; i < l->n; i++)
+		if (!isprint(l->p[i]))
+			return REQ_NO;
+	return l->n == sz ? REQ_IS_RESPONSE : REQ_MAYBE;
+}
+
 static enum req_match match(const struct req_look *l)
 {
 	if (l->n < 8)
@@ -147,6 +165,8 @@ static enum req_match match(const struct req_look *l)
 		return REQ_NO;
 	if (l->from != REQ_CLIENT && l->p[4] == 10)
 		return match_greeting(l);
+	if (l->from != REQ_CLIENT && l->p[4] == 0xff)
+		return match_refusal(l);
 	return l->from == REQ_SERVER ? REQ_NO : match_query(l);
 }
 
@@ -196,6 +216,7 @@ static void take_login(struct sinsp_conn *c, struct mysql *st, const uint8_t *p,
 	r->truncated = n < len;
 	r->mark = S_AUTH;
 	st->step = S_AUTH;
+	st->old_eof = n >= 4 && !(caps & CLIENT_DEPRECATE_EOF);
 	st->compresses = !!(caps & (CLIENT_COMPRESS | CLIENT_ZSTD));
 }
 
@@ -294,6 +315,7 @@ static int parse_client(struct sinsp_conn *c, struct mysql *st, const uint8_t *p
 	here = here_of(p, n, flags);
 	if (!here)
 		return REQ_MORE;
+	st->met = 1;
 	rest = st->continues[REQ_CLIENT];
 	st->continues[REQ_CLIENT] = len == PACKET_MAX;
 	if (rest || (p[3] && !st->greeted)) /* answers to the server, or a rest */
@@ -366,6 +388,11 @@ static void set_error(struct request *r, const uint8_t *p, size_t n)
 	req_set_text(r, REQ_ERROR_TEXT, p + at, n - at);
 }
 
+static int is_progress(const uint8_t *p, size_t n)
+{
+	return n >= 3 && *p == 0xff && wire_le16(p + 1) == ERROR_PROGRESS;
+}
+
 /* The request ends with this packet. The next one is answered from its beginning. */
 static void end(struct sinsp_conn *c, struct mysql *st, struct request *r)
 {
@@ -413,7 +440,7 @@ static void take_prepared(struct sinsp_conn *c, struct mysql *st, struct request
 {
 	const struct statement *s = statements_get(&st->statements, LAST_PREPARED);
 	char copy[STATEMENT_KEPT];
-	uint32_t len;
+	uint32_t len, columns, parameters;
 
 	if (n < 9) {
 		end(c, st, r);
@@ -424,7 +451,11 @@ static void take_prepared(struct sinsp_conn *c, struct mysql *st, struct request
 		memcpy(copy, s->text, len);
 		statements_put(&st->statements, c, wire_le32(p + 1), copy, len);
 	}
-	st->left = wire_le16(p + 5) + wire_le16(p + 7);
+	columns = wire_le16(p + 5);
+	parameters = wire_le16(p + 7);
+	st->left = columns + parameters;
+	if (st->old_eof)
+		st->left += !!columns + !!parameters;
 	st->step = S_DEFINITIONS;
 	if (!st->left)
 		end(c, st, r);
@@ -460,7 +491,7 @@ static void take_auth(struct sinsp_conn *c, struct mysql *st, struct request *r,
 static void take_packet(struct sinsp_conn *c, struct mysql *st, struct request *r, const uint8_t *p,
 			size_t n, size_t len)
 {
-	if (!n)
+	if (!n || is_progress(p, n))
 		return;
 	if (*p == 0xff && st->step != S_COLUMNS && st->step != S_DEFINITIONS) {
 		set_error(r, p, n);
@@ -488,11 +519,21 @@ static void take_packet(struct sinsp_conn *c, struct mysql *st, struct request *
 	case S_PREPARED:
 		take_prepared(c, st, r, p, n);
 		break;
-	case S_DEFINITIONS: /* an EOF behind the last ones belongs to no request */
-		if (!(*p == 0xfe && len < 9) && !--st->left)
+	case S_DEFINITIONS: /* an EOF that may be missing belongs to no request, if it is last */
+		if ((st->old_eof || *p != 0xfe || len >= 9) && !--st->left)
 			end(c, st, r);
 		break;
 	}
+}
+
+/* Adds what the server says without a request: an error, as no one can connect, or it closes. */
+static struct request *add_error(struct sinsp_conn *c, const struct mysql *st)
+{
+	struct request *r = req_push(c);
+
+	if (r && !st->met)
+		req_set_string(r, REQ_METHOD, "CONNECT");
+	return r;
 }
 
 static int parse_server(struct sinsp_conn *c, struct mysql *st, const uint8_t *p, size_t n,
@@ -514,8 +555,11 @@ static int parse_server(struct sinsp_conn *c, struct mysql *st, const uint8_t *p
 	rest = st->continues[REQ_SERVER];
 	st->continues[REQ_SERVER] = len == PACKET_MAX;
 	if (!r && !p[3] && p[4] == 10)
-		st->greeted = 1;
-	req_answer(c, r);
+		st->greeted = st->met = 1;
+	if (r || p[3] || p[4] != 0xff)
+		req_answer(c, r);
+	else
+		r = add_error(c, st);
 	if (r && !rest)
 		take_packet(c, st, r, p + HEADER_SZ, here - HEADER_SZ, len);
 	req_skip(c, REQ_SERVER, HEADER_SZ + len - here);

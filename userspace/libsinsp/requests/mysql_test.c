@@ -88,6 +88,52 @@ static void prepared_statements_are_known(void **state)
 		   "mysql EXECUTE - 1243 14/16 HY000\n");
 }
 
+/* Statement -1 is the last one that was prepared; a client that knows no other has EOFs. */
+static void prepared_and_executed_at_once(void **state)
+{
+	static const struct say said[] = {
+		SAY('s', GREETING),
+		SAY('c', LOGIN("\1", "\x0d\xa2\x3a\0")),
+		SAY('s', OK("\2")),
+		SAY('c', P("\x15", "\0", "\x16update t set a=? + ?")
+				 P("\x0a", "\0", "\x17\xff\xff\xff\xff\0\1\0\0\0")),
+		SAY('s', P("\x0c", "\1", "\0\7\0\0\0\0\0\2\0\0\0\0") P("\3", "\2", "def")
+				 P("\3", "\3", "def") EOF_OLD("\4")
+					 P("\x0c", "\1", "\xff\xdb\4#HY000bad")),
+		{0}};
+
+	(void)state;
+	talk_check(said, 3306,
+		   "mysql CONNECT shop - 48/11\nmysql PREPARE t - 25/39\n"
+		   "mysql UPDATE t 1243 14/16 HY000\n");
+}
+
+/* MariaDB reports how far it is, as an error with a number of its own. */
+static void progress_is_no_error(void **state)
+{
+	static const struct say said[] = {
+		SAY('s', GREETING),
+		SAY('c', LOGIN("\1", "\x0d\xa2\x3a\1")),
+		SAY('s', OK("\2")),
+		SAY('c', P("\x10", "\0", "\3alter table t a")),
+		SAY('s', P("\x0e", "\1", "\xff\xff\xff\1\1\2\x10\x27\0\4work")),
+		SAY('s', OK("\2")),
+		{0}};
+
+	(void)state;
+	talk_check(said, 3306, "mysql CONNECT shop - 48/11\nmysql ALTER t - 20/29\n");
+}
+
+/* Instead of the greeting. */
+static void refusals_are_told(void **state)
+{
+	static const struct say said[] = {
+		SAY('s', P("\x19", "\0", "\xff\x10\4#08004Too many of them")), {0}};
+
+	(void)state;
+	talk_check(said, 3306, "mysql oneway CONNECT - 1040 0/29 08004\n");
+}
+
 static void rows_that_were_not_captured_end_with_the_next_query(void **state)
 {
 	static char rows[5012];
@@ -114,6 +160,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(queries_end),
 		cmocka_unit_test(prepared_statements_are_known),
+		cmocka_unit_test(prepared_and_executed_at_once),
+		cmocka_unit_test(progress_is_no_error),
+		cmocka_unit_test(refusals_are_told),
 		cmocka_unit_test(rows_that_were_not_captured_end_with_the_next_query),
 	};
 
