@@ -110,7 +110,7 @@ class Mysql(Judged):
             self.assertTrue(all("?" in text for text, in got), side)
 
     def test_errors(self):
-        want = [(code[0],) for code, in self.frames("mysql.error_code", "mysql.error_code")]
+        want = [(code[0],) for code, in self.frames("mysql.error_code!=65535", "mysql.error_code")] # that is progress
         self.check("status", want, "request.failed=true")
 
 

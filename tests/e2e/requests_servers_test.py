@@ -229,17 +229,39 @@ class Pgsql(Server):
 class Mysql(Server):
     name, packages = "mysql", ("mariadb-server", "libdbd-mariadb-perl")
 
+    COUNTED = {"INSERT": "insert", "DROP": "drop_db", "PREPARE": "stmt_prepare", "LOAD": "load", "KILL": "kill",
+               "SIGNAL": "signal", "SET": "set_option"}
+    MORE = 3 # statements of one query besides its first
+
     def test_statements(self):
-        """As many statements of each kind as the server counts, prepared ones included."""
+        """As many statements of each kind, and in all, as the server counts, prepared ones included."""
         counts = self.truth["counts"]
-        self.assertGreater(counts["insert"], 200)
+        self.assertGreater(counts["Com_insert"], 200)
         for side in "client", "server":
-            got = self.counts("%request.method", f"and request.side={side} and request.failed=false")
-            for method in "insert", "select", "drop_db", "create_table":
-                self.assertEqual(got[method.split("_", maxsplit=1)[0].upper()] -
-                                 (method == "create_table" and counts["create_db"]), counts[method], method)
-            prepared = self.rows("%request.method", f"and request.side={side} and request.method=PREPARE")
-            self.assertEqual(len(prepared), counts["stmt_prepare"])
+            got = self.counts("%request.method", f"and request.side={side}")
+            self.assertEqual({name: got[name] for name in self.COUNTED},
+                             {name: counts[f"Com_{com}"] for name, com in self.COUNTED.items()}, side)
+            self.assertEqual(got["SELECT"] + self.MORE, counts["Com_select"], side)
+            self.assertEqual(got["CREATE"], counts["Com_create_table"] + counts["Com_create_db"], side)
+        other = got["CONNECT"] + got["PREPARE"] + got["CLOSE"] + len(self.behind())
+        self.assertEqual(sum(got.values()) - other + self.MORE, counts["Questions"])
+
+    def behind(self):
+        """Bytes of what the server read behind its counters: QUIT, unless the server ended first."""
+        conn, = self.rows("%request.conn", "and request.side=server and request.method=SHOW")
+        return self.rows("%request.bytes_in", f"and request.side=server and request.method=QUIT and request.conn='{conn}'")
+
+    def test_bytes(self):
+        """Those that the server counts: with greetings, without the answer that has the counters."""
+        counts = self.truth["counts"]
+        received, sent = (sum(map(int, self.rows(f"%request.bytes_{what}", "and request.side=server")))
+                          for what in ("in", "out"))
+        self.assertEqual(received - sum(map(int, self.behind())), counts["Bytes_received"])
+        last = self.rows("%request.bytes_out", "and request.side=server and request.method=SHOW")
+        accepted = e2e.run(e2e.SAKER, "-r", self.capture, "proc.name=mariadbd and evt.type in (accept, accept4) and "
+                           "evt.rawres>=0").splitlines()
+        greeted = len(accepted) - counts["Connection_errors_max_connections"]
+        self.assertEqual(sent - int(last[0]) + greeted * self.truth["greeting"], counts["Bytes_sent"])
 
     def test_prepared(self):
         """Executions have the statement that was prepared."""
@@ -248,10 +270,14 @@ class Mysql(Server):
         self.assertEqual(queries, {"insert into item values (?, ?)": 20, "select name from item where id < ?": 20})
 
     def test_errors(self):
-        """Number and SQLSTATE are those that the client got."""
+        """Number and SQLSTATE are those that clients got. What the server refuses is one as well, without a state."""
+        refused = self.truth["counts"]["Connection_errors_max_connections"]
+        self.assertGreater(refused, 0)
+        self.assertEqual(len(self.truth["errors"]), 8)
         for side in "client", "server":
-            rows = self.rows("%request.status %request.error", f"and request.failed=true and request.side={side}")
-            self.assertEqual(rows, [self.truth["error"]], side)
+            got = self.counts("%request.status %request.error", f"and request.failed=true and request.side={side}")
+            self.assertEqual(got, collections.Counter(self.truth["errors"]) + collections.Counter({"1040 1040": refused}),
+                             side)
 
 
 class Dns(Server):

@@ -258,20 +258,48 @@ print $db->err, " ", $db->state;
 """
 
 
+FAILING = ("selec 1", "select * from none", "insert into one values (1), (1)", "signal sqlstate '45000'",
+           "kill connection connection_id()", "set max_statement_time=0.01; select sleep(1)")
+
+
+def fill(port):
+    """Takes all connections of a server of MySQL, and makes one more. Returns them."""
+    taken = []
+    while not taken or b"Too many" not in taken[-1].recv(4096):
+        taken.append(socket.create_connection(("127.0.0.1", port)))
+    return taken
+
+
 def mysql(root):
-    """The server's counters of statements; the error that a client got."""
+    """The server's counters, the errors that clients got, bytes of the server's greeting."""
     port, client = free_port(), "/usr/bin/mariadb"
     add_user(root)
     with folder(root) as data, \
          server(root, port, "/usr/sbin/mariadbd", "--no-defaults", f"--datadir={data}", "--skip-grant-tables",
-                f"--port={port}", "--bind-address=127.0.0.1", f"--socket={data}/socket"):
+                f"--port={port}", "--bind-address=127.0.0.1", f"--socket={data}/socket", "--local-infile=1"):
         to = ["--no-defaults", "--protocol=tcp", "-h", "127.0.0.1", "-P", str(port)]
-        chroot(root, client, *to, "-e", "create database shop; create table shop.item (id int, name text)")
+        def run(sql, *words):
+            return chroot(root, client, *to, *words, "-e", sql)
+        with socket.create_connection(("127.0.0.1", port)) as s:
+            greeting = len(s.recv(4096))
+        run("create database shop; create table shop.item (id int, name text); create table shop.one (id int primary key)")
+        with open(f"{root}{data}/rows", "w", encoding="utf-8") as f:
+            f.writelines(f"{i}\tname {i}\n" for i in range(1000, 4000))
+        run(f"load data local infile '{data}/rows' into table item", "--local-infile=1", "shop") # the server reports progress
+        run("delimiter //\nselect 1; select 2; select 3; select 4//", "shop") # one query with four results
         chroot(root, "/usr/bin/mariadb-slap", *to, "--auto-generate-sql", "--number-of-queries=200", "-c", "2")
-        error = chroot(root, "/usr/bin/perl", "-e", PREPARED, str(port))
-        text = chroot(root, client, *to, "-N", "-e", "show global status like 'com_%'")
-    counts = {name.removeprefix("Com_"): int(n) for name, n in map(str.split, text.splitlines()) if n.isdigit()}
-    print(json.dumps({"counts": counts, "error": error}))
+        errors = [chroot(root, "/usr/bin/perl", "-e", PREPARED, str(port))]
+        for name, sql in [("shop", sql) for sql in FAILING] + [("none", "select 1")]:
+            p = subprocess.run(["chroot", root, client, *to, name, "-e", sql], capture_output=True, text=True,
+                               stdin=subprocess.DEVNULL)
+            errors += map(" ".join, re.findall(r"ERROR (\d+) \((\w+)\)", p.stderr))
+        run("set global max_connections=10")
+        for s in fill(port):
+            s.close()
+        wait_until(root, client, *to, "-e", "set global max_connections=100")
+        text = run("show global status", "-N")
+    counts = {name: int(n) for name, n in (line.split("\t") for line in text.splitlines()) if n.isdigit()}
+    print(json.dumps({"counts": counts, "errors": errors, "greeting": greeting}))
 
 
 def dns_query(number, name, kind):

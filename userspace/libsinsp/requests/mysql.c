@@ -311,6 +311,8 @@ static int parse_client(struct sinsp_conn *c, struct mysql *st, const uint8_t *p
 
 	if (n < HEADER_SZ)
 		return flags & REQ_F_CUT ? REQ_LOST : REQ_MORE;
+	if (flags & REQ_F_SEARCH && (p[3] || (n > HEADER_SZ && !command_of(p[HEADER_SZ]))))
+		return REQ_LOST; /* the middle of a file, for example */
 	len = packet_len(p);
 	here = here_of(p, n, flags);
 	if (!here)

@@ -155,6 +155,34 @@ static void rows_that_were_not_captured_end_with_the_next_query(void **state)
 	assert_string_equal(got, "mysql SELECT t - 20/5712 cut\nmysql SELECT u - 20/11\n");
 }
 
+/* Of a file that the client sends not all headers are captured: its text is no packet. */
+static void queries_behind_a_file_are_found(void **state)
+{
+	enum { PACKET_SZ = 204 };
+	static char file[2 * PACKET_SZ];
+	const size_t first = PACKET_SZ + 50;
+	const struct say said[] = {SAY('c', P("\x10", "\0", "\3load data in t ")),
+				   SAY('s', P("\2", "\1",
+					      "\xfb"
+					      "f")),
+				   {'c', file, first},
+				   {'c', file + first, sizeof(file) - first},
+				   SAY('c', P("\0", "\4", "")),
+				   SAY('s', OK("\5")),
+				   SAY('c', P("\x10", "\0", "\3select 2 from u")),
+				   SAY('s', OK("\1")),
+				   {0}};
+	const struct talk_opts o = {.port = 3306, .client = 1, .snaplen = 80};
+	char got[300];
+
+	(void)state;
+	memset(file, 'x', sizeof(file));
+	memcpy(file, "\xc8\0\0\2", 4);
+	memcpy(file + PACKET_SZ, "\xc8\0\0\3", 4);
+	talk_requests(got, sizeof(got), said, &o, NULL);
+	assert_string_equal(got, "mysql LOAD - - 432/17 cut\nmysql SELECT u - 20/11\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -163,6 +191,7 @@ int main(void)
 		cmocka_unit_test(prepared_and_executed_at_once),
 		cmocka_unit_test(progress_is_no_error),
 		cmocka_unit_test(refusals_are_told),
+		cmocka_unit_test(queries_behind_a_file_are_found),
 		cmocka_unit_test(rows_that_were_not_captured_end_with_the_next_query),
 	};
 
