@@ -200,36 +200,46 @@ def memcached(root):
             t.ask(b"incr key%d 1\r\n" % i, b"\r\n", "INCR", f"key{i}")
             t.ask(b"mg key%d s v\r\n" % i, b"\r\n" if i else b"VA 0 s0\r\n\r\n", "MG", f"key{i}")
             t.ask(b"touch none 0\r\n", b"\r\n", "TOUCH", "none")
-        t.ask(b"stats\r\n", b"END\r\n", "STATS", "<NA>")
-    print(json.dumps(t.rows))
+        text = t.ask(b"stats\r\n", b"END\r\n", "STATS", "<NA>").decode()
+    print(json.dumps({"rows": t.rows, "stats": {name: int(n) for name, n in re.findall(r"STAT (\w+) (\d+)\r", text)}}))
 
 
 def redis(root):
     port = free_port()
     with server(root, port, "/usr/bin/redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "",
-                "--dir", "/tmp"):
+                "--dir", "/tmp", "--enable-debug-command", "yes"):
         chroot(root, "/usr/bin/redis-benchmark", "-p", str(port), "-n", "400", "-c", "5", "-P", "4", "-q",
                "-t", "ping_mbulk,set,get,incr,lpush,lrange_100,mset")
         to = ["/usr/bin/redis-cli", "-p", str(port)]
         chroot(root, *to, "-r", "20", "lpush", "key:__rand_int__", "no list")
         chroot(root, *to, "-r", "10", "incr", "mylist")
         chroot(root, *to, "-r", "5", "get")
-        text = chroot(root, *to, "info", "commandstats", "errorstats")
-    print(json.dumps({"calls": {name.upper(): int(n) for name, n in re.findall(r"cmdstat_(\w+)\S*?:calls=(\d+)", text)},
+        chroot(root, *to, "-r", "10", "debug", "sleep", "0.02")
+        slow = json.loads(chroot(root, *to, "--json", "slowlog", "get", "100"))
+        text = chroot(root, *to, "info", "commandstats", "errorstats", "stats")
+    print(json.dumps({"slow": [us for _, _, us, words, *_ in slow if words[:2] == ["debug", "sleep"]],
+                      "bytes": [int(n) for n in re.findall(r"total_net_(?:in|out)put_bytes:(\d+)", text)],
+                      "calls": {name.upper(): int(n) for name, n in re.findall(r"cmdstat_(\w+)\S*?:calls=(\d+)", text)},
                       "errors": {name: int(n) for name, n in re.findall(r"errorstat_(\w+):count=(\d+)", text)}}))
 
 
+SQL_FAILING = ("select * from none", "select 1/0", "selec 1", "do $$ begin raise 'mine'; end $$",
+               "set statement_timeout=10; select pg_sleep(1)", "select pg_terminate_backend(pg_backend_pid())")
+
+
 def pgsql(root):
-    """The latencies that pgbench logs, in microseconds, by mode; the code of an error."""
+    """The latencies that pgbench logs, in microseconds, by mode; statements and errors that the server logs."""
     port, truth = free_port(), {}
     add_user(root)
     with folder(root) as data:
         to = ["-h", "127.0.0.1", "-p", str(port)]
         chroot(root, f"{SQL}/initdb", "-D", f"{data}/db", "-A", "trust", "-N", "-E", "UTF8", "--locale=C")
-        with server(root, port, f"{SQL}/postgres", "-D", f"{data}/db", "-p", str(port), "-c",
-                    "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off", "-c",
-                    "dynamic_shared_memory_type=mmap"):
-            wait_until(root, f"{SQL}/pg_isready", *to)
+        settings = ("listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off",
+                    "dynamic_shared_memory_type=mmap", "log_statement=all", "log_line_prefix=%e ", "logging_collector=on",
+                    f"log_directory={data}", "log_filename=log")
+        with server(root, port, f"{SQL}/postgres", "-D", f"{data}/db", "-p", str(port),
+                    *(word for setting in settings for word in ("-c", setting))):
+            wait_until(root, f"{SQL}/pg_isready", *to, "-d", "postgres")
             chroot(root, f"{SQL}/pgbench", *to, "-i", "-I", "dtgp", "-q", "postgres")
             for mode in "simple", "extended", "prepared":
                 chroot(root, f"{SQL}/pgbench", *to, "-S", "-M", mode, "-t", "100", "-c", "2", "-l", "-n",
@@ -240,9 +250,13 @@ def pgsql(root):
                     if name.startswith(mode):
                         with open(os.path.join(where, name), encoding="utf-8") as f:
                             truth[mode] += [int(line.split()[2]) for line in f]
-            p = subprocess.run(["chroot", root, f"{SQL}/psql", *to, "-U", "server", "-c", "select * from none",
-                                "postgres"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-            truth["error"] = p.stderr
+            for name, sql in [("postgres", sql) for sql in SQL_FAILING] + [("none", "select 1")]:
+                subprocess.run(["chroot", root, f"{SQL}/psql", *to, "-U", "server", "-c", sql, name], check=False,
+                               stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        with open(f"{root}{data}/log", encoding="utf-8") as f:
+            log = f.read().replace("\n\t", "\n")
+    truth["statements"] = re.findall(r"^\w{5} LOG:  (?:statement|execute \w+|execute <unnamed>): (.*)", log, re.M)
+    truth["errors"] = re.findall(r"^(\w{5}) (?:ERROR|FATAL):  (.*?)(?: at character \d+)?$", log, re.M)
     print(json.dumps(truth))
 
 
