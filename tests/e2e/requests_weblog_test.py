@@ -6,6 +6,7 @@ import collections
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import unittest
 
@@ -15,7 +16,7 @@ PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "requests/web
 
 
 class Log(unittest.TestCase):
-    name = None
+    name, precise_us, slow_us = None, 20, 0
 
     @classmethod
     def setUpClass(cls):
@@ -40,10 +41,24 @@ class Log(unittest.TestCase):
         for side, counted in ("server", "bytes_in bytes_out"), ("client", "bytes_out bytes_in"):
             self.assertEqual(self.counts(side, f"method resource status {counted}"), want, side)
 
+    def test_latency(self):
+        """The median of each page is that of the log, within 5 % or what the log's times are precise to."""
+        want, got = collections.defaultdict(list), collections.defaultdict(list)
+        for *page, us in self.truth["times"]:
+            want[" ".join(page)].append(us)
+        for row, n in self.counts("server", "method resource status latency").items():
+            page, ns = row.rsplit(maxsplit=1)
+            got[page] += [int(ns) / 1000] * n
+        self.assertEqual(set(got), set(want))
+        self.assertGreater(statistics.median(want["GET /slow 200"]), self.slow_us)
+        for page, times in want.items():
+            median = statistics.median(times)
+            self.assertLessEqual(abs(statistics.median(got[page]) - median), max(0.05 * median, self.precise_us), page)
+
     def test_load_tool(self):
         """As many requests and errors as ab counts."""
         total, errors = map(sum, zip(*self.truth["ab"]))
-        self.assertEqual(total, 900)
+        self.assertEqual(total, 916)
         self.assertGreater(errors, 150)
         for side in "server", "client":
             self.assertEqual(self.counts(side, "failed truncated"),
@@ -55,7 +70,7 @@ def load_tests(loader, _tests, _pattern):
 
 
 class Nginx(Log):
-    name = "nginx"
+    name, precise_us, slow_us = "nginx", 1000, 100000
 
 
 class Apache(Log):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Runs a web server under ab: weblog.py nginx|apache2. Prints as JSON the server's log (method, path, status, bytes
-received, bytes sent), and what ab counts."""
+received, bytes sent), the microseconds of each request in it, and what ab counts."""
 
 import json
 import os
@@ -20,7 +20,7 @@ error_log {0}/error.log;
 worker_processes 2;
 events {{}}
 http {{
-    log_format bytes "$request_method $uri $status $request_length $bytes_sent $content_length";
+    log_format bytes "$request_method $uri $status $request_length $bytes_sent $content_length $request_time";
     access_log {0}/access.log bytes;
     sendfile on;
     client_body_temp_path {0}/body;
@@ -31,6 +31,7 @@ http {{
     server {{
         listen 127.0.0.1:{1};
         root {0}/pages;
+        location /slow {{ limit_rate 250k; }} # as much at once, the rest later
     }}
 }}
 """
@@ -46,7 +47,7 @@ Group www-data
 DocumentRoot {0}/pages
 ErrorLog {0}/error.log
 EnableSendfile On
-LogFormat "%m %U %>s %I %O" bytes
+LogFormat "%m %U %>s %I %O %D" bytes
 CustomLog {0}/access.log bytes
 """
 
@@ -72,7 +73,7 @@ def main(name):
     with tempfile.TemporaryDirectory() as data:
         os.chmod(data, 0o755)
         os.mkdir(f"{data}/pages")
-        for page, size in ("small", 20), ("large", 300000):
+        for page, size in ("small", 20), ("large", 300000), ("slow", 300000):
             with open(f"{data}/pages/{page}", "w", encoding="utf-8") as f:
                 f.write("x" * size)
         with open(f"{data}/form", "w", encoding="utf-8") as f:
@@ -87,6 +88,7 @@ def main(name):
             counted = [ab("-n", "300", f"{url}/small"), ab("-n", "300", "-k", f"{url}/small"),
                        ab("-n", "50", "-k", f"{url}/large"), ab("-n", "150", "-k", f"{url}/none"),
                        ab("-n", "50", "-i", f"{url}/large"),
+                       ab("-n", "16", f"{url}/slow"),
                        ab("-n", "50", "-k", "-T", "application/x-www-form-urlencoded", "-p", f"{data}/form",
                           f"{url}/none")]
         finally:
@@ -94,11 +96,12 @@ def main(name):
             child.wait()
         with open(f"{data}/access.log", encoding="utf-8") as f:
             log = [line.split() for line in f]
+        times = [row[:3] + [float(row[-1]) * (1e6 if name == "nginx" else 1)] for row in log]
         if name == "nginx": # it does not count bodies that it discards: those of all these requests
             log = [[*row[:3], str(int(row[3]) + int(row[5].replace("-", "0"))), row[4]] for row in log]
         else:
-            log = without_peeks(log)
-    print(json.dumps({"log": log, "ab": counted}))
+            log = without_peeks([row[:5] for row in log])
+    print(json.dumps({"log": log, "times": times, "ab": counted}))
 
 
 if __name__ == "__main__":
