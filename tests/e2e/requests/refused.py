@@ -2,11 +2,12 @@
 """Connects that fail: prints the peer and the error of each that has an event."""
 import errno
 import os
+import select
 import socket
 import tempfile
 import time
 
-NAMES = {errno.ECONNREFUSED: "refused", errno.ENETUNREACH: "unreachable"}
+NAMES = {errno.ECONNREFUSED: "refused", errno.ENETUNREACH: "unreachable", errno.ETIMEDOUT: "timed_out"}
 
 
 def connect(s, address, text, blocks=True):
@@ -18,6 +19,13 @@ def connect(s, address, text, blocks=True):
         assert s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
     if error in NAMES:
         print(text, NAMES[error], flush=True)
+
+
+def one_retry():
+    """A socket whose connect times out after three seconds."""
+    s = socket.socket()
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_SYNCNT, 1)
+    return s
 
 
 taken = socket.socket()
@@ -38,3 +46,14 @@ with tempfile.TemporaryDirectory() as folder:
     connect(socket.socket(socket.AF_UNIX), path, path)
 connect(socket.socket(), ("255.255.255.255", 1), "255.255.255.255:1")
 connect(socket.socket(socket.AF_INET, socket.SOCK_DGRAM), address, text)  # datagrams have none
+full = socket.create_server(("127.0.0.1", 0), backlog=0)
+address = full.getsockname()
+text = "%s:%d" % address
+first, later = socket.create_connection(address), one_retry()
+later.setblocking(False)
+assert later.connect_ex(address) == errno.EINPROGRESS
+connect(one_retry(), address, text)
+poll = select.poll()
+poll.register(later, select.POLLOUT)
+poll.poll()
+print(text, NAMES[later.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)])
