@@ -15,11 +15,13 @@
 
 #ifdef __SANITIZE_ADDRESS__
 #define N_TALKS 1000 /* slower */
+#define N_STREAMS 3000
 #else
 #define N_TALKS 3000
+#define N_STREAMS 10000
 #endif
 
-enum { N_SAID_MAX = 8, BYTES_MAX = 600 };
+enum { N_SAID_MAX = 12, BYTES_MAX = 600 };
 
 #define BYTES(from, text)                                                                          \
 	{                                                                                          \
@@ -48,7 +50,7 @@ static const struct say seeds[] = {
 	{'c', "*2\r\n$9\r\nSUBSCRIBE\r\n$1\r\nc\r\n*1\r\n$4\r\nPING\r\n"},
 	{'s', "*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n>2\r\n$7\r\nmessage\r\n$1\r\nx\r\n"},
 	{'s', "-WRONGTYPE no\r\n%1\r\n+a\r\n*2\r\n:1\r\n_\r\n"},
-	{'c', "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"},
+	BYTES('c', "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
 	{'c', "get a b\r\nset k 0 0 2\r\nhi\r\nmg a v q\r\nmn\r\n"},
 	{'s', "VALUE a 0 2\r\nhi\r\nEND\r\nSTORED\r\nVA 2\r\nhi\r\nMN\r\n"},
 	BYTES('c', "\x80\x09\0\1\0\0\0\0\0\0\0\1\0\0\0\7\0\0\0\0\0\0\0\0k"),
@@ -166,6 +168,75 @@ static void play(uint32_t seed)
 		NULL);
 }
 
+/* The seeds of each protocol, in their order. */
+static const struct {
+	const char *name;
+	uint16_t port;
+	uint8_t n_seeds;
+	uint8_t udp;
+} talks[] = {{"http", 80, 6},      {"http2", 50051, 5},     {"redis", 6379, 5},
+	     {"tls", 443, 1},      {"memcached", 11211, 4}, {"pgsql", 5432, 5},
+	     {"mysql", 3306, 5},   {"dns", 53, 2},          {"dns", 53, 2, 1},
+	     {"fastcgi", 9000, 2}, {"nats", 4222, 2},       {"mongodb", 27017, 2},
+	     {"kafka", 9092, 3},   {"amqp", 5672, 3},       {"generic", 9999, 2}};
+
+enum { N_PROTOCOLS = sizeof(talks) / sizeof(talks[0]) };
+
+/* Changes some of the bytes: any values, lengths that are extreme, parts missing or repeated. */
+static size_t damage(char *p, size_t n, uint32_t *x)
+{
+	static const char extremes[][5] = {"\xff\xff\xff\xff", "\x7f\xff\xff\xff", "\0\0\0\0",
+					   "\xff\xff\xff\x7f", "9999"};
+	const size_t at = next_random(x) % n, len = 1 + next_random(x) % (n - at);
+
+	switch (next_random(x) % 5) {
+	case 0:
+		p[at] = (char)next_random(x);
+		return n;
+	case 1:
+		memcpy(p + at, extremes[next_random(x) % 5], n - at < 4 ? n - at : 4);
+		return n;
+	case 2:
+		memmove(p + at, p + at + len, n - at - len);
+		return n - len ? n - len : n;
+	case 3:
+		if (n + len > BYTES_MAX)
+			return n;
+		memmove(p + at + len, p + at, n - at);
+		return n + len;
+	default:
+		return n;
+	}
+}
+
+/* A conversation of one protocol, again and again, at its port, or at another one. Returns whether
+ * the protocol was recognised. */
+static int play_protocol(uint32_t seed, size_t number, const struct say *from)
+{
+	static char bytes[N_SAID_MAX][BYTES_MAX], out[1 << 16];
+	struct say said[N_SAID_MAX + 1] = {0};
+	uint32_t x = seed * 2654435761u | 1;
+	const uint32_t n = talks[number].n_seeds + next_random(&x) % (N_SAID_MAX - 6);
+	const char *name = talks[number].name;
+	const struct talk_opts o = {.port = next_random(&x) % 4 ? talks[number].port : 7777,
+				    .udp = talks[number].udp,
+				    .client = next_random(&x) % 2,
+				    .cut = next_random(&x) % 2 ? 0 : next_random(&x) % 40,
+				    .snaplen = next_random(&x) % 4 ? 0 : 1 + next_random(&x) % 60,
+				    .no_close = next_random(&x) % 2,
+				    .old = !(next_random(&x) % 4)};
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct say *s = &from[i % talks[number].n_seeds];
+
+		said[i] = (struct say){s->from, bytes[i], put_seed(bytes[i], 0, s), 0};
+		for (uint32_t k = next_random(&x) % 3; k; k--)
+			said[i].n = damage(bytes[i], said[i].n, &x);
+	}
+	talk_requests(out, sizeof(out), said, &o, NULL);
+	return !strncmp(out, name, strlen(name)) || strstr(out, name);
+}
+
 /* Adds a connection with queries of 4 KB, which are not answered. */
 static void talk_queries(struct talk *t, int64_t fd, int n_calls)
 {
@@ -256,9 +327,24 @@ static void test_mutated(void **state)
 		play(i);
 }
 
+/* Each parser sees as many damaged streams of its own, and drops none of its memory. */
+static void test_damaged(void **state)
+{
+	size_t first = 0, n_found[N_PROTOCOLS] = {0};
+
+	(void)state;
+	for (size_t number = 0; number < N_PROTOCOLS; first += talks[number++].n_seeds)
+		for (uint32_t i = 0; i < N_STREAMS / N_PROTOCOLS; i++)
+			n_found[number] += (size_t)play_protocol(i, number, seeds + first);
+	assert_int_equal(first, sizeof(seeds) / sizeof(seeds[0]));
+	for (size_t number = 0; number < N_PROTOCOLS; number++) /* most are still recognised */
+		assert_true(n_found[number] > N_STREAMS / N_PROTOCOLS / 3);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {cmocka_unit_test(test_mutated),
+						  cmocka_unit_test(test_damaged),
 						  cmocka_unit_test(time_does_not_go_back),
 						  cmocka_unit_test(texts_count_for_the_limit)};
 

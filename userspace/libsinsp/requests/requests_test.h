@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "fields/request_params.h"
+#include "requests.h"
 #include "sinsp.h"
 #include "testing/engine_fake.h"
 #include "testing/test_main.h"
@@ -198,6 +199,7 @@ static inline void talk_play(struct talk *t, char *out, size_t sz,
 			     void (*fn)(const struct sinsp_evt *evt))
 {
 	const struct sinsp_opts opts = {.sz = sizeof(opts), .derive = SINSP_DERIVE_REQUESTS};
+	struct sinsp_requests_stats st;
 	struct sinsp_evt evt;
 	struct scap *src;
 	struct sinsp *s;
@@ -215,6 +217,8 @@ static inline void talk_play(struct talk *t, char *out, size_t sz,
 			fn(&evt);
 	}
 	assert_int_equal(r, -ENODATA);
+	sinsp_requests_get_stats(s, &st);
+	assert_int_equal(st.memory, 0); /* all has ended */
 	sinsp_close(s);
 }
 
