@@ -69,6 +69,13 @@ class Http2(Server):
         median = statistics.median(int(ns) / 1000 for ns in got[:len(want)])
         self.assertLessEqual(abs(median - statistics.median(want)), max(0.05 * statistics.median(want), 20))
 
+    def test_bytes(self):
+        """Those that h2load counts, but frames of no stream: SETTINGS of one value and an acknowledgement, 24 bytes on
+        each of its four connections."""
+        for side, field in ("client", "in"), ("server", "out"):
+            got = sum(map(int, self.rows(f"%request.bytes_{field}", self.LOAD[side] + " exists")))
+            self.assertEqual(got, self.truth["received"] - 4 * 24, side)
+
     def test_large(self):
         """Responses whose frames are not all captured end where the next request begins."""
         self.assertEqual(len(self.truth["large"]), 50)
@@ -374,7 +381,7 @@ class Fastcgi(Server):
 
     def test_requests(self):
         """Method, path and status of each request, as the servers log them, over both kinds of sockets."""
-        want = collections.Counter(f"{method} {status}" for rows in self.truth.values() for method, _, status in rows)
+        want = collections.Counter(f"{method} {status}" for rows in self.truth.values() for method, _, status, _ in rows)
         self.assertEqual(sum(want.values()), 120)
         for side in "client", "server":
             self.assertEqual(self.counts("%request.method %request.status", f"and request.side={side}"), want, side)
@@ -388,6 +395,17 @@ class Fastcgi(Server):
             self.assertEqual(self.counts("%request.error", f"and request.side={side}"),
                              {"<NA>": 40, "404": 40, "500": 40}, side)
         self.assertEqual({os.path.basename(row) for row in self.rows("%request.statement")}, {"page.php"})
+
+
+    def test_latency(self):
+        """Pages of 20 ms take as long as PHP logs, within 5 %: the median, as of each it lacks the calls. Over TCP it logs
+        the time until its client has closed, too."""
+        want = [us for us in (int(row[3]) for row in self.truth["unix"]) if us >= 20000]
+        got = [int(ns) / 1000 for ns in self.rows("%request.latency", "and request.side=server and request.resource "
+                                                  "startswith /unix/ and request.latency>=20000000")]
+        self.assertEqual((len(got), len(want)), (10, 10))
+        want = statistics.median(want)
+        self.assertLessEqual(abs(statistics.median(got) - want), 0.05 * want)
 
 
 class Nats(Server):

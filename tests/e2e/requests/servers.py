@@ -115,8 +115,8 @@ class Talk:
 
 
 def http2(root):
-    """Status and microseconds of each request in the log of h2load, by run."""
-    port, proxy, truth = free_port(), free_port(), {}
+    """Status and microseconds of each request in the log of h2load, by run, and the bytes that it counts."""
+    port, proxy, truth = free_port(), free_port(), {"received": 0}
     with folder(root) as data:
         for name, size in ("small", 20), ("large", 100000):
             with open(f"{root}{data}/{name}", "w", encoding="utf-8") as f:
@@ -128,7 +128,8 @@ def http2(root):
             for name, *words in ("one", "-m1", "-c2", "-n300", "-i", f"{data}/list"), \
                                 ("many", "-m10", "-c1", "-n300", "-i", f"{data}/list"), \
                                 ("large", "-m1", "-c1", "-n50", large):
-                chroot(root, "/usr/bin/h2load", *words, f"--log-file={data}/log")
+                told = chroot(root, "/usr/bin/h2load", *words, f"--log-file={data}/log")
+                truth["received"] += int(re.search(r"\((\d+)\) total", told)[1])
                 with open(f"{root}{data}/log", encoding="utf-8") as f:
                     truth[name] = [list(map(int, line.split()[1:])) for line in f]
                 os.remove(f"{root}{data}/log")
@@ -385,7 +386,7 @@ listen = {1}
 pm = static
 pm.max_children = 2
 access.log = {0}/access.log
-access.format = "%m %r %s"
+access.format = "%m %r %s %{{microseconds}}d"
 """
 
 NGINX = """daemon off;
@@ -417,11 +418,12 @@ http {{
 PAGE = """<?php
 http_response_code((int)$_GET["status"]);
 echo str_repeat("x", (int)$_GET["size"]);
+usleep((int)$_GET["us"]);
 """
 
 
 def fastcgi(_root):
-    """The access log of two servers of PHP, whose client is nginx, over TCP and over a unix socket."""
+    """The access log, with microseconds, of two servers of PHP, whose client is nginx, over TCP and over a unix socket."""
     port, web = free_port(), free_port()
     with tempfile.TemporaryDirectory() as data, contextlib.ExitStack() as stack:
         with open(f"{data}/page.php", "w", encoding="utf-8") as f:
@@ -447,7 +449,7 @@ def fastcgi(_root):
             for name in "unix", "tcp":
                 for method in "GET", "POST":
                     connection = http.client.HTTPConnection("127.0.0.1", web)
-                    connection.request(method, f"/{name}/{i}?status={(200, 404, 500)[i % 3]}&size={i * 300}",
+                    connection.request(method, f"/{name}/{i}?status={(200, 404, 500)[i % 3]}&size={i * 300}&us={i // 25 * 20000}",
                                        b"b" * i * 100 if method == "POST" else None)
                     connection.getresponse().read()
                     connection.close()
