@@ -15,7 +15,7 @@
 
 #ifdef __SANITIZE_ADDRESS__
 #define N_TALKS 1000 /* slower */
-#define N_STREAMS 3000
+#define N_STREAMS 2000
 #else
 #define N_TALKS 3000
 #define N_STREAMS 10000
