@@ -326,7 +326,7 @@ class Keys(Each):
             t.wait(lambda lines: f" {sum(counts)} events" in lines[0], "three spans together")
 
     def test_details(self):
-        for t, key in self.each("Details"):
+        for t, key in self.each("Details", rows=100): # all files of any process
             pid = self.selected(t).split()[0]
             t.press(key, shows="The selected row")
             t.wait(lambda lines: any(line.split() == ["PID", pid] for line in lines), "the PID")
