@@ -188,8 +188,11 @@ static void note_peer(const struct sinsp_conn *c)
 {
 	struct sinsp_conn *peer = conn_peer(c);
 	struct sinsp_thread *t = peer ? sinsp_thread_find(c->rs->s, c->now.tid) : NULL;
-	const char *name = t ? sinsp_thread_proc_name(t) : NULL;
+	const char *name;
 
+	if (peer && !t)
+		t = sinsp_threads_find_dead(&c->rs->s->threads, c->now.tid);
+	name = t ? sinsp_thread_proc_name(t) : NULL;
 	if (!name || peer->peer_name)
 		return;
 	peer->peer_name = sinsp_str_get(&c->rs->s->threads.strings, name, strlen(name));

@@ -102,6 +102,38 @@ static void end(struct play *p, const char *want)
 	assert_string_equal(p->out, want);
 }
 
+/* The name of a server is known to its client, too, if it has ended before the client reads. */
+static void test_ended_peer(void **state)
+{
+	const struct sinsp_opts opts = {.sz = sizeof(opts), .derive = SINSP_DERIVE_REQUESTS};
+	static const char *const names[] = {"client", "server"}; /* by who answers first */
+	struct sinsp_evt evt;
+	struct scap *src;
+	struct sinsp *s;
+	struct play p;
+	int n = 0;
+
+	(void)state;
+	begin(&p);
+	connect_to(&p, CLIENT, 3, 40000, FRONT);
+	accept_from(&p, SERVER, 4, 40000, FRONT);
+	send_text(&p, CLIENT, 3, GET);
+	receive(&p, SERVER, 4, GET);
+	send_text(&p, SERVER, 4, OK);
+	p.now += 1000;
+	assert_int_equal(scap_fake_add(p.f, p.now, 0, SERVER, EVT_PROCEXIT_E, 6, I(0), I(0), I(0),
+				       I(0), I(0), I(0)),
+			 0);
+	receive(&p, CLIENT, 3, OK);
+	assert_int_equal(scap_fake_open(&src, p.f), 0);
+	assert_int_equal(sinsp_open(&s, src, &opts), 0);
+	while (sinsp_next(s, &evt, 0) == 1)
+		if (evt.raw.type == EVT_REQUEST_E)
+			assert_string_equal(talk_text(&evt, REQUEST_P_PEER_PROC), names[n++]);
+	assert_int_equal(n, 2);
+	sinsp_close(s);
+}
+
 static void test_three_tiers(void **state)
 {
 	struct play p;
@@ -244,6 +276,7 @@ static void test_many_are_open(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ended_peer),
 		cmocka_unit_test(test_three_tiers),
 		cmocka_unit_test(test_trace),
 		cmocka_unit_test(test_event_loop),

@@ -266,13 +266,14 @@ static void drop_dead(struct sinsp_threads *tt, struct sinsp_thread_slot *slot)
 static void move_to_dead(struct sinsp_threads *tt, struct sinsp_thread *t)
 {
 	struct sinsp_thread_slot *slot = &tt->dead[tt->n_dead++ % SINSP_DEAD_MAX];
+	struct sinsp_files *files = t->files;
 
 	t->proc->n_dead++; /* before the next line, whose thread may be of the same process */
 	drop_dead(tt, slot);
 	remove_thread(tt, t);
-	sinsp_files_put(&tt->fds, t->files);
 	t->files = sinsp_files_ref(tt->no_files);
 	*slot = (struct sinsp_thread_slot){t->tid, t};
+	sinsp_files_put(&tt->fds, files); /* what ends with its sockets finds it among the dead */
 }
 
 /* Finds an ended thread, the latest first: a TID may be there twice. */
