@@ -31,8 +31,8 @@ void sinsp_derived_fini(struct sinsp_derived *d);
  * those of what it ends when it is parsed. */
 void sinsp_derived_at(struct sinsp_derived *d, const struct scap_evt *raw);
 
-/* Notes an event of the source, after sinsp_derived_at. Kinds that the source has itself are removed
- * from d->kinds. */
+/* Notes an event of the source, after sinsp_derived_at. Kinds that the source has itself are
+ * removed from d->kinds. */
 void sinsp_derived_note(struct sinsp_derived *d, const struct sinsp_evt *evt);
 
 /* Adds an event of the type @type, which belongs to thread @tid. Ignores it if its kind is not
