@@ -199,6 +199,10 @@ class Keys(Each):
 
             t.wait(lambda lines: "Connections" in names_of(lines) and names_of(lines) == sorted(names_of(lines)), "the views, sorted")
             names = names_of(t.lines())
+            self.wait_selected(t, lambda line: line.startswith("Processes "), "the current view")
+            self.search(t, "Statements")
+            self.assertTrue(self.selected(t).startswith("Statements "), self.selected(t))
+            t.send("Home")
             t.press("Enter", shows=f"{names[0]}, ")
 
     def test_next(self):

@@ -191,6 +191,8 @@ static void open_pane(struct top_screen *s, enum top_pane_kind kind)
 		top_watch_row(s);
 	if (!err && kind == TOP_PANE_COLUMNS)
 		top_pane_go(&s->pane, place_of(s)->sorting_col - 1);
+	if (!err && kind == TOP_PANE_VIEWS)
+		top_pane_go(&s->pane, top_menu_place(s));
 }
 
 void top_refresh_details(struct top_screen *s)

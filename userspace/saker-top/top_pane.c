@@ -109,7 +109,8 @@ void top_pane_go(struct top_pane *p, uint64_t line)
 		p->first = line;
 }
 
-int top_pane_search(struct top_pane *p, const char *text, int from_next)
+/* Goes to the next line that has the text, or begins with it. Returns 0 if none does. */
+static int find_line(struct top_pane *p, const char *text, int from_next, int at_begin)
 {
 	struct sinsp_text line = {0};
 	uint64_t from, to, at = top_pane_is_menu(p) ? p->selected : p->first;
@@ -119,15 +120,24 @@ int top_pane_search(struct top_pane *p, const char *text, int from_next)
 	at = at < from ? from : at;
 	for (uint64_t i = from_next != 0; i <= to - from && to > from && !found; i++) {
 		const uint64_t number = from + (at - from + i) % (to - from);
+		const char *here;
 
 		if (line_of(p, number, &line) <= 0 || top_put(&line, "%c", 0))
 			continue;
-		found = strcasestr(line.p, text) != NULL;
+		here = strcasestr(line.p, text);
+		found = here && (!at_begin || here == line.p);
 		if (found)
 			top_pane_go(p, number);
 	}
 	free(line.p);
 	return found;
+}
+
+int top_pane_search(struct top_pane *p, const char *text, int from_next)
+{
+	/* Names stand at the begin of the lines of a menu, before their description. */
+	return (top_pane_is_menu(p) && find_line(p, text, from_next, 1)) ||
+	       find_line(p, text, from_next, 0);
 }
 
 /* ---- drawing ---- */

@@ -101,6 +101,16 @@ const struct sinsp_view *top_menu_view(const struct top_screen *s, uint64_t numb
 	return NULL;
 }
 
+uint64_t top_menu_place(const struct top_screen *s)
+{
+	const struct sinsp_view *current = s->path.v[s->path.n - 1].view, *view;
+
+	for (uint64_t i = 0; (view = top_menu_view(s, i)); i++)
+		if (view == current)
+			return i;
+	return 0;
+}
+
 int top_views_text(struct sinsp_text *out, const struct top_screen *s)
 {
 	int err = 0;

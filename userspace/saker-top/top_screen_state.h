@@ -230,5 +230,7 @@ const struct sinsp_view_action *top_menu_action(const struct top_screen *s, uint
 const struct sinsp_view_action *top_hotkey_action(const struct top_screen *s, int code);
 /* Returns the view of line @i of the menu; NULL: there is none. */
 const struct sinsp_view *top_menu_view(const struct top_screen *s, uint64_t i);
+/* Returns the line of the current view there; 0 if it is not offered. */
+uint64_t top_menu_place(const struct top_screen *s);
 
 #endif /* SAKER_TOP_SCREEN_STATE_H */
