@@ -2,16 +2,16 @@
 view_info = {
   id = "requests",
   name = "Requests",
-  description = "What servers were asked, by method and route or statement: how often, how many failed, how long it took.",
+  description = "What each server was asked, by method and route or statement: how often, how many failed, how long it took.",
   tips = {"Drill down into a line to see its requests."},
   tags = {"Default"},
   view_type = "table",
-  filter = "evt.type=request and request.kind=request and request.side=server",
+  filter = "evt.type=request and request.kind=request and (request.side=server or not request.peer_proc exists)",
   applies_to = {"", "container.id", "proc.pid", "proc.name", "thread.tid", "fd.sport", "request.peer_proc"},
   is_root = true,
   drilldown_target = "requests_list",
   columns = {
-    {name = "NA", field = "request.operation", is_key = true},
+    {name = "NA", field = "request.endpoint", is_key = true},
     {name = "RATE", field = "evt.count", description = "Requests per second.", aggregation = "TIME_AVG", colsize = 8,
      is_sorting = true},
     {name = "COUNT", field = "evt.count", description = "Requests.", aggregation = "SUM", colsize = 8},
@@ -19,7 +19,7 @@ view_info = {
     {name = "P50", field = "request.latency", description = "Half of them took no longer.", aggregation = "P50", colsize = 9},
     {name = "P99", field = "request.latency", description = "99 % of them took no longer.", aggregation = "P99", colsize = 9},
     {name = "MAX", field = "request.latency", description = "The longest one.", aggregation = "MAX", colsize = 9},
-    {name = "SERVER", field = "proc.name", description = "Process that answers; of several, the first.", colsize = 16},
+    {name = "SERVER", field = "request.server", description = "Process that answers, or its address.", colsize = 16},
     {name = "REQUEST", field = "request.operation", description = "Method and route, or statement.", colsize = 0},
   },
 }

@@ -18,6 +18,7 @@ view_info = {
     {name = "FAILED", field = "request.failed", description = "How many failed.", aggregation = "SUM", colsize = 8},
     {name = "P50", field = "request.latency", description = "Half of them took no longer.", aggregation = "P50", colsize = 9},
     {name = "MAX", field = "request.latency", description = "The longest one.", aggregation = "MAX", colsize = 9},
+    {name = "CLIENT", field = "request.client", description = "Process that sends it; of several, the first.", colsize = 16},
     {name = "STATEMENT", field = "request.query", description = "Statement with ? for each literal.", colsize = 0},
   },
 }

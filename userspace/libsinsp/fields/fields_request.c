@@ -108,31 +108,6 @@ static size_t put_route(char *out, size_t n, const struct sinsp_evt *evt)
 				 : request_query(out + n, statement.p, statement.len));
 }
 
-/* A statement begins with its method. */
-static int get_operation(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
-			 const struct sinsp_value **more)
-{
-	const struct piece proto = piece_of(e->evt, REQUEST_P_PROTO);
-	const struct piece method = piece_of(e->evt, REQUEST_P_METHOD);
-	const size_t resource = piece_of(e->evt, REQUEST_P_RESOURCE).len;
-	const size_t statement = piece_of(e->evt, REQUEST_P_STATEMENT).len;
-	const int is_http = proto.len == strlen("http") && !memcmp(proto.p, "http", proto.len);
-	char *out;
-	size_t n = 0;
-
-	(void)f, (void)more;
-	if (!proto.len)
-		return 0;
-	out = sinsp_eval_alloc(e, proto.len + method.len + resource + statement + 3);
-	if (!out)
-		return -ENOMEM;
-	if (!is_http || !method.len)
-		n = put_word(out, n, proto);
-	if (resource || !statement)
-		n = put_word(out, n, method);
-	return field_mem(v, out, put_route(out, n, e->evt));
-}
-
 enum request_end { END_CLIENT, END_SERVER };
 
 static const char *own_name(const struct sinsp_evt *evt)
@@ -191,6 +166,47 @@ static int get_edge(struct sinsp_eval *e, const struct sinsp_field *f, struct si
 	memcpy(out + client.len + arrow.len, server.p, server.len);
 	n = put_word(out, client.len + arrow.len + server.len, proto);
 	return field_mem(v, out, n);
+}
+
+/* Gets what was asked, behind the name of the server if there is one. A statement begins with its
+ * method. */
+static int get_asked(struct sinsp_eval *e, struct sinsp_value *v, struct piece server)
+{
+	const struct piece proto = piece_of(e->evt, REQUEST_P_PROTO);
+	const struct piece method = piece_of(e->evt, REQUEST_P_METHOD);
+	const size_t resource = piece_of(e->evt, REQUEST_P_RESOURCE).len;
+	const size_t statement = piece_of(e->evt, REQUEST_P_STATEMENT).len;
+	const int is_http = proto.len == strlen("http") && !memcmp(proto.p, "http", proto.len);
+	char *out;
+	size_t n;
+
+	if (!proto.len)
+		return 0;
+	out = sinsp_eval_alloc(e, server.len + proto.len + method.len + resource + statement + 4);
+	if (!out)
+		return -ENOMEM;
+	n = put_word(out, 0, server);
+	if (!is_http || !method.len)
+		n = put_word(out, n, proto);
+	if (resource || !statement)
+		n = put_word(out, n, method);
+	return field_mem(v, out, put_route(out, n, e->evt));
+}
+
+static int get_operation(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+			 const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return get_asked(e, v, (struct piece){"", 0});
+}
+
+static int get_endpoint(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+			const struct sinsp_value **more)
+{
+	const struct piece server = end_of(e->evt, END_SERVER);
+
+	(void)f, (void)more;
+	return server.len ? get_asked(e, v, server) : 0;
 }
 
 static int get_failed(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
@@ -258,6 +274,8 @@ static const struct sinsp_field_row rows[] = {
 	ROW("request.server", STR, END_SERVER, get_end,
 	    "name of the server's process; of one elsewhere its address"),
 	ROW("request.edge", STR, 0, get_edge, "who asks whom, and how: CLIENT->SERVER PROTO"),
+	ROW("request.endpoint", STR, 0, get_endpoint,
+	    "what was asked of whom: request.server and request.operation"),
 	ROW("request.conn", STR, REQUEST_P_CONN, get_text,
 	    "connection; the same text for the records of both ends"),
 	ROW("request.tid", INT, REQUEST_P_TID, get_number,
