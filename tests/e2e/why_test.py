@@ -318,7 +318,7 @@ class Tiers(Parts):
 
     # Views of saker top, and what a line of each has.
     SCREENS = {"procs": "nginx", "threads": "redis-server", "files": "/orders", "connections": "tcp", "syscalls": "futex",
-               "requests": "GET /many-queries", "edges": r"http +nginx +app", "statements": r"pg_sleep\(\?\)",
+               "requests": "pgsql SELECT item", "edges": r"http +nginx +app", "statements": r"pg_sleep\(\?\)",
                "waits": "lock", "functions": "burn"}
     OF_TIERS = "proc.name in (nginx, app, postgres, redis-server, resolver, hog)"
 
