@@ -21,7 +21,7 @@ local FUNCTION_LEAST = 0.15 -- of a part, to be in the sentence
 local SHOWN_LEAST, REST_LEAST, PARTS_MAX, NOTES_MAX, FUNCTIONS_MAX, SAMPLES_LEAST = 0.01, 0.005, 4, 3, 3, 2
 
 local store = whystore.new()
-local slowest, n_pending, n_seen = {}, 0, 0
+local slowest, n_pending, n_seen, n_unmatched = {}, 0, 0, 0
 
 -- ---- the slowest requests ----
 
@@ -144,6 +144,8 @@ local COUNTED = {sleep = true, timed = true, network = true} -- kinds whose wait
 
 local function place_of(func) return (func.is_below and "in and below " or "in ") .. func.label end
 
+local function between(name) return (name:find("^connect to ") and " between attempts to " or " between calls of ") .. name end
+
 -- Returns what the part consists of, for behind its label: " (3 calls to app)", " (17 waits in main (a.py:3))".
 local function remarks(part)
   local words, func = {}, functions_of(part)[1]
@@ -152,7 +154,7 @@ local function remarks(part)
     words[2] = part.server and "to " .. part.server
   elseif part.between or COUNTED[part.kind] and (part.times or 1) > 1 then
     local n = part.times == 1 and "1 wait" or ("%d waits"):format(part.times)
-    words[1] = n .. (part.between and " between calls of " .. part.between or "")
+    words[1] = n .. (part.between and between(part.between) or "")
   end
   if func and func.ns >= part.ns * FUNCTION_LEAST then
     words[#words + 1] = (func.ns < part.ns and report.time(func.ns) .. " " or "") .. place_of(func)
@@ -300,7 +302,8 @@ local function note(is_selected)
 end
 
 local function on_unmatched()
-  note(false)
+  local request = note(false)
+  if request and request.side == "server" then n_unmatched = n_unmatched + 1 end
   if n_pending > 0 then explain_due() end
 end
 
@@ -354,6 +357,9 @@ function on_capture_end()
     if not s.root then explain(s) end
   end
   put_all(slowest)
-  if n_seen == 0 then report.put_nothing("no requests at servers") end
+  if n_seen == 0 then
+    report.put_nothing(n_unmatched > 0 and ("none of %d requests at servers matches the filter"):format(n_unmatched)
+                       or "no requests at servers")
+  end
   put_notes()
 end

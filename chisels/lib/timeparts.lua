@@ -886,6 +886,25 @@ function Span:is_starting(x)
   return t and t.pid == self.tid and t.born and t.born >= self.a and x >= t.born
 end
 
+-- Adds [x, y), before the thread began that read the request: the main thread of its process had not accepted it. What
+-- that did tells why, unless it waited for connections.
+function Span:not_accepted(part, x, y)
+  local main = (self.store.threads:get(self.tid) or {}).pid
+  local list = main and main ~= self.tid and not self.above[main] and self.store.slices:of(main)
+  local rest = y - x
+  for i = list and search(list, x, slice_end) or 1, list and list.last or 0 do
+    local s = list[i]
+    local a, b = math.max(s[1], x), math.min(s[2], y)
+    if a >= y then break end
+    if b > a and s[3] ~= "network" and s[3] ~= "unknown" and not is_watch(s) then
+      local label = "not yet accepted by " .. thread_name(self.store, main)
+      self:descend(add(part, "accept " .. main, label, b - a), main, a, b)
+      rest = rest - (b - a)
+    end
+  end
+  if rest > 0 then add(part, "request", "request under way", rest) end
+end
+
 -- Adds [x, y), in which the slice does not change what it is counted as.
 function Span:add(part, slice, x, y)
   local owner, r, kind = self:owner(x), self.request, slice[3]
@@ -909,8 +928,8 @@ function Span:add(part, slice, x, y)
   local before = is_watch(slice) and owner == r and self:queued_at(x)
   if before then return self:call(add(part, "connection", "wait for a connection ?", y - x), before, x, y) end
   if kind == "unknown" then
-    local is_early = r and y <= r.b and self.born and self.born >= y
-    add(part, is_early and "request" or "unknown", is_early and "request under way" or "unknown", y - x)
+    if r and y <= r.b and self.born and self.born >= y then return self:not_accepted(part, x, y) end
+    add(part, "unknown", "unknown", y - x)
   elseif kind == "running" then
     if owner == r then return self:running(part, x, y) end
     add(part, "cpu?", "on CPU for one of several requests ?", y - x)

@@ -34,7 +34,7 @@ function Store:init()
   }
   of_request = report.fields {
     begin = "request.begin", latency = "request.latency", send = "request.send", ttfb = "request.ttfb",
-    side = "request.side", proto = "request.proto", method = "request.method", resource = "request.resource",
+    side = "request.side", kind = "request.kind", proto = "request.proto", method = "request.method", resource = "request.resource",
     statement = "request.query", status = "request.status", error = "request.error", error_text = "request.error_text", peer = "request.peer",
     peer_proc = "request.peer_proc", conn = "request.conn", tid = "request.tid", seen = "evt.rawtime",
     parent = "request.parent",
@@ -76,9 +76,11 @@ local INTERPRETERS = {
 }
 local WORDS_MAX = 50
 
+local function language_of(name) return INTERPRETERS[name and name:match("^(%a+)[%d.]*$")] end
+
 -- Returns the name of a process: that of an interpreter with the script that it runs.
 local function process_name(name, args)
-  local language, n, skips = INTERPRETERS[name and name:match("^(%a+)[%d.]*$")], 0, false
+  local language, n, skips = language_of(name), 0, false
   for word in (language and args or ""):sub(1, 4096):gmatch("%S+") do
     local option = " " .. word .. " "
     n = n + 1
@@ -96,7 +98,11 @@ function Store:note_thread(tid, begin)
     self.threads:put(tid, t)
   end
   local name, process = field(of_thread.name), field(of_thread.process)
-  if process and process ~= t.comm then t.comm, t.process = process, process_name(process, field(of_thread.args)) end
+  -- An interpreter can run another script without another name.
+  local args = process and language_of(process) and field(of_thread.args)
+  if process and (process ~= t.comm or args ~= t.args) then
+    t.comm, t.args, t.process = process, args, process_name(process, args)
+  end
   t.name = name and (name == process and t.process or line(name)) or t.name
   local pid = field(of_thread.pid)
   if not pid or t.pid == pid then return end
@@ -179,6 +185,10 @@ end
 -- Returns the name of the request: protocol, method and resource; of HTTP without the protocol. Also
 -- returns that without the resource. A statement begins with its method itself.
 local function name_of()
+  if field(of_request.kind) == "connect" then
+    local name = "connect to " .. line(field(of_request.peer) or "?")
+    return name, name
+  end
   local proto, method = field(of_request.proto) or "request", field(of_request.method)
   local resource, statement = field(of_request.resource), field(of_request.statement)
   local group = line(method and (proto == "http" and method or proto .. " " .. method) or proto)

@@ -329,7 +329,7 @@ class Tiers(Parts):
         for view, row in self.SCREENS.items():
             with self.subTest(view):
                 t = terminal.Terminal(self, e2e.SAKER, "top", "-r", self.path, "-v", view, self.OF_TIERS, columns=110,
-                                      rows=20)
+                                      rows=20 if os.environ.get("SAKER_IMAGES") else 200)
                 t.wait(lambda lines: any(re.search(row, line) for line in lines[3:-1]), row)
                 if self.image(f"top-{view}.svg"):
                     e2e.write_text(self.image(f"top-{view}.svg"), t.svg())
@@ -596,6 +596,10 @@ class Library(unittest.TestCase):
         for wait, label in ('"sleep"', "sleep"), ('"lock"', "wait for a timeout (futex)"):
             first = next(line for line in self.why(self.asks(1, wait) + 'request(1, 0, 20, "/a")') if line.startswith("GET /a"))
             self.assertIn(f"18.00ms {label} (1 wait between calls of GET /lock: 409 Conflict)", first)
+        refused = self.asks(1).replace('["request.error"] = "409", ["request.error_text"] = "Conflict"',
+                                       '["request.error"] = "refused", ["request.kind"] = "connect", ["request.peer"] = "1.2.3.4:5"')
+        first = next(line for line in self.why(refused + 'request(1, 0, 20, "/a")') if line.startswith("GET /a"))
+        self.assertIn("(1 wait between attempts to connect to 1.2.3.4:5: refused)", first)
         succeeds = self.asks(1).replace('["request.error"] = "409", ["request.error_text"] = "Conflict"', "")
         first = next(line for line in self.why(succeeds + 'request(1, 0, 20, "/a")') if line.startswith("GET /a"))
         self.assertNotIn("between calls", first)
@@ -609,6 +613,28 @@ class Library(unittest.TestCase):
               request(9, 1, 100, "/a", {{{self.CLIENT} = 98 * MS, ["request.conn"] = "k"}})"""
         self.assertIn("GET /a 99.00ms: 70.00ms start of worker (1), thread t1 (1), of which 70.00ms on CPU; 19.00ms request under way",
                       self.why(text)[0])
+
+    def test_not_accepted(self):
+        """Until the thread of a connection begins, the main thread of the server tells why it does not: no wait for one."""
+        text = f"""
+              slice(8, "sleep", 0, 10, {{["proc.pid"] = 8, ["proc.name"] = "server"}})
+              slice(8, "stopped", 10, 80, {{["proc.pid"] = 8, ["proc.name"] = "server"}})
+              slice(8, "network", 80, 90, {{["proc.pid"] = 8, ["proc.name"] = "server"}})
+              slice(1, "running", 90, 100, {{["proc.pid"] = 8, ["proc.name"] = "server"}})
+              request(1, 90, 100, "/a", {{["request.conn"] = "k", ["proc.pid"] = 8}})
+              request(9, 1, 100, "/a", {{{self.CLIENT} = 98 * MS, ["request.conn"] = "k"}})"""
+        first = self.why(text)[0]
+        self.assertRegex(first, r"79.00ms not yet accepted by \S+ \(8\), of which 70.00ms stopped by a signal.*10.00ms request under way")
+
+    def test_name_of_script(self):
+        """An interpreter that runs another script has its name."""
+        program = '["proc.pid"] = 7, ["proc.exepath"] = "/p", ["proc.name"] = "python3", ["thread.name"] = "python3"'
+        text = f"""
+              slice(7, "running", 0, 1, {{{program}, ["proc.args"] = "a.py"}})
+              slice(7, "running", 1, 2, {{{program}, ["proc.args"] = "-u b.py"}})
+              slice(1, "file", 0, 100, {{["thread.slice.waker"] = 7, ["thread.slice.call"] = "openat"}})
+              request(1, 0, 100, "/a")"""
+        self.assertIn("python3 b.py", "\n".join(self.why(text)))
 
     def test_file_until_a_program(self):
         """A program that ends the wait for a file is named (it thawed the file system), a thread of the kernel is not."""
