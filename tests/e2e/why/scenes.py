@@ -136,7 +136,7 @@ def on_pipe(_server):
 @contextlib.contextmanager
 def locked_file(server):
     """Another open of the file, whose lock a thread holds."""
-    with open(server.file, "wb") as f, open(server.file, "wb") as other:
+    with open(server.file, "ab") as f, open(server.file, "ab") as other:
         fcntl.flock(f, fcntl.LOCK_EX)
 
         def release(ready):
