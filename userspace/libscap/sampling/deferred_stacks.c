@@ -95,12 +95,13 @@ static int has_functions(const struct stack *s)
 }
 
 /* Puts the functions of interpreters that the sample itself has into the native frames of @whole,
- * since a stack that is walked from a copy has none. Returns not 0 if there are no such functions,
- * or the native frames differ. */
+ * since a stack that is walked from a copy has none. Those of the frames behind the sample's own
+ * are unknown: the stack is then not complete. Returns not 0 if there are no such functions, or the
+ * native frames differ. */
 static int join_functions(struct stack *to, const struct scap_param *own, const struct stack *whole)
 {
 	const unsigned int n_whole = whole->len / sizeof(uint64_t);
-	unsigned int n = 0, at = 0;
+	unsigned int n = 0, at = 0, has_rest;
 
 	for (; n < own->len / sizeof(uint64_t) && n < STACK_USER_MAX; n++) {
 		to->frames[n] = get_u64(own->p + n * sizeof(uint64_t));
@@ -108,10 +109,11 @@ static int join_functions(struct stack *to, const struct scap_param *own, const 
 		    (at >= n_whole || STACK_ADDR(to->frames[n]) != STACK_ADDR(whole->frames[at++])))
 			return -1;
 	}
+	has_rest = at < n_whole;
 	while (at < n_whole && n < STACK_USER_MAX)
 		to->frames[n++] = whole->frames[at++];
 	to->len = (uint16_t)(n * sizeof(uint64_t));
-	to->end = at < n_whole ? STACK_END_DEPTH : whole->end;
+	to->end = at < n_whole ? STACK_END_DEPTH : has_rest ? STACK_END_NO_TABLE : whole->end;
 	return has_functions(to) ? 0 : -1;
 }
 

@@ -129,8 +129,9 @@ static void test_what_has_an_id_and_an_end(void **state)
 	((uint64_t)(STACK_HOW_SCRIPT | STACK_WALKER_PYTHON) << STACK_HOW_SHIFT | (addr))
 
 /* Puts @n frames into a sample that waits for stack 33, and then that stack: 100 and the ones
- * behind it. Returns the frames that result. */
-static unsigned int joined(uint64_t *to, const uint64_t *own, unsigned int n, unsigned int n_stack)
+ * behind it. Returns the frames that result, which must end with @expected. */
+static unsigned int joined(uint64_t *to, const uint64_t *own, unsigned int n, unsigned int n_stack,
+			   uint8_t expected)
 {
 	struct deferred_stacks *j = deferred_stacks_new();
 	const uint64_t id = 33;
@@ -148,16 +149,14 @@ static unsigned int joined(uint64_t *to, const uint64_t *own, unsigned int n, un
 	assert_int_equal(deferred_stacks_put(j, stack(6, 33, 100, n_stack)), 1);
 	assert_int_equal(deferred_stacks_next(j, &evt), 1);
 	assert_int_equal(scap_evt_params(evt.hdr, &ps), 0);
-	assert_int_equal(ps.v[SAMPLE_P_END].p[0],
-			 ps.v[SAMPLE_P_USER].len < sizeof(uint64_t) * STACK_USER_MAX
-				 ? STACK_END_ROOT
-				 : STACK_END_DEPTH);
+	assert_int_equal(ps.v[SAMPLE_P_END].p[0], expected);
 	memcpy(to, ps.v[SAMPLE_P_USER].p, ps.v[SAMPLE_P_USER].len);
 	deferred_stacks_free(j);
 	return ps.v[SAMPLE_P_USER].len / 8;
 }
 
-/* Functions of interpreters that only the sample has stay where they are in its native frames. */
+/* Functions of interpreters that only the sample has stay where they are in its native frames;
+ * those of the rest are unknown. */
 static void test_functions_of_the_sample_stay(void **state)
 {
 	const uint64_t own[] = {STACK_EXACT | 100, 101, SCRIPT(7), STACK_MORE(1, 2), 102};
@@ -165,17 +164,17 @@ static void test_functions_of_the_sample_stay(void **state)
 	static uint64_t to[STACK_USER_MAX];
 
 	(void)state;
-	assert_int_equal(joined(to, own, 5, 6), 8);
+	assert_int_equal(joined(to, own, 5, 6, STACK_END_NO_TABLE), 8);
 	assert_memory_equal(to, own, sizeof(own));
 	assert_int_equal(to[5], 103);
 	assert_int_equal(to[7], 105);
-	assert_int_equal(joined(to, own, 5, 3), 5);
-	assert_int_equal(joined(to, own, 5, STACK_USER_MAX), STACK_USER_MAX);
+	assert_int_equal(joined(to, own, 5, 3, STACK_END_ROOT), 5);
+	assert_int_equal(joined(to, own, 5, STACK_USER_MAX, STACK_END_DEPTH), STACK_USER_MAX);
 	assert_int_equal(to[STACK_USER_MAX - 1], 100 + STACK_USER_MAX - 3);
-	assert_int_equal(joined(to, other, 4, 6), 6); /* another stack */
+	assert_int_equal(joined(to, other, 4, 6, STACK_END_ROOT), 6); /* another stack */
 	assert_int_equal(to[1], 101);
-	assert_int_equal(joined(to, own, 5, 2), 2); /* a shorter one */
-	assert_int_equal(joined(to, own, 2, 6), 6); /* no functions */
+	assert_int_equal(joined(to, own, 5, 2, STACK_END_ROOT), 2); /* a shorter one */
+	assert_int_equal(joined(to, own, 2, 6, STACK_END_ROOT), 6); /* no functions */
 }
 
 static void test_one_stack_for_all_samples_of_its_id(void **state)
