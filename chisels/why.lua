@@ -58,19 +58,15 @@ local function insert(request, begin)
   if #slowest > arg.top then remove(#slowest) end
 end
 
-local function consider(request)
-  request.is_selected = true
-  insert(request, request.b)
-end
-
 -- A request of a client on this machine may have waited for its server to read it, for a tenth of its own time or more:
--- it begins when it was sent. The client's record comes last; if that is selected, by its latency for example, the
--- request is, unless the client sent it for a request of its own.
+-- it begins when it was sent. If the client's record is selected, by its latency for example, the request is, unless the
+-- client sent it for a request of its own. Either record may come last: the server's send may return after the client
+-- has read.
 local UNREAD_LEAST_NS, UNREAD_SHARE = 1000000, 10
 
-local function consider_unread(call, is_selected)
+local function consider_unread(call)
   local r = parts.find_served(store, call)
-  local unread = r and (r.is_selected or is_selected and not call.parent) and r.name == call.name and r.e <= call.e and r.b - call.b or 0
+  local unread = r and (r.is_selected or call.is_selected and not call.parent) and r.name == call.name and r.b - call.b or 0
   if unread < UNREAD_LEAST_NS or unread < (r.e - r.b) / UNREAD_SHARE then return end
   for i, s in ipairs(slowest) do
     if s.request == r then
@@ -297,15 +293,18 @@ end
 
 local function note(is_selected)
   local request = store:note()
-  if request and request.side == "client" then consider_unread(request, is_selected) end
-  return request
-end
-
-local function on_unmatched()
-  local request = note(false)
-  if request and request.side == "server" then n_unmatched = n_unmatched + 1 end
+  if request then
+    request.is_selected = is_selected
+    local is_server = request.side == "server"
+    if is_server and is_selected then insert(request, request.b) end
+    if is_server and not is_selected then n_unmatched = n_unmatched + 1 end
+    local call = is_server and parts.find_asked(store, request) or not is_server and request
+    if call then consider_unread(call) end
+  end
   if n_pending > 0 then explain_due() end
 end
+
+local function on_unmatched() note(false) end
 
 function on_init()
   store:init()
@@ -319,11 +318,7 @@ function on_capture_start()
   return true
 end
 
-function on_event()
-  local request = note(true)
-  if request and request.side == "server" then consider(request) end
-  if n_pending > 0 then explain_due() end
-end
+function on_event() note(true) end
 
 -- Shows the requests whose slices have arrived; the others are left for the next time.
 function on_interval()

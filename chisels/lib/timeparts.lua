@@ -533,13 +533,16 @@ local function other_wait(s)
 end
 
 -- Returns the client's record of the request, if that is on this machine.
-local function asked_end(store, r)
-  if r.asked ~= nil then return r.asked end
+local function find_asked(store, r)
   local best
   for _, call in ipairs(r.conn and overlapping(store.asked:of(r.conn), r.b, r.e, SAME_CONN_MAX) or {}) do
     if call.name == r.name and call.b <= r.b and (not best or call.b > best.b) then best = call end
   end
-  r.asked = best or false
+  return best
+end
+
+local function asked_end(store, r)
+  if r.asked == nil then r.asked = find_asked(store, r) or false end
   return r.asked
 end
 
@@ -1025,5 +1028,5 @@ function parts.explain(store, r, begin)
   return root, threads
 end
 
-parts.thread_name, parts.place_name, parts.find_served = thread_name, place_name, find_served
+parts.thread_name, parts.place_name, parts.find_served, parts.find_asked = thread_name, place_name, find_served, find_asked
 return parts

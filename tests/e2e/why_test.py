@@ -629,6 +629,14 @@ class Library(unittest.TestCase):
         first = self.why(text)[0]
         self.assertRegex(first, r"79.00ms not yet accepted by \S+ \(8\), of which 70.00ms stopped by a signal.*10.00ms request under way")
 
+    def test_order_of_records(self):
+        """A request begins when its client sent it, whichever of the two records comes first."""
+        slices = 'slice(1, "running", 0, 100)\n'
+        served = 'request(1, 90, 101, "/a", {["request.conn"] = "k"})\n'
+        asked = f'request(9, 1, 100, "/a", {{{self.CLIENT} = 98 * MS, ["request.conn"] = "k"}})\n'
+        for text in served + asked, asked + served:
+            self.assertRegex(self.why(slices + text)[0], r"\AGET /a 100.00ms: ")
+
     def test_name_of_script(self):
         """An interpreter that runs another script has its name."""
         program = '["proc.pid"] = 7, ["proc.exepath"] = "/p", ["proc.name"] = "python3", ["thread.name"] = "python3"'
