@@ -115,13 +115,16 @@ static int by_pid(const void *a, const void *b)
 	return compare_u64(x->pid, y->pid);
 }
 
-/* Returns whether no fold has found the process for long: its end was not seen. Removes it then. */
-static int is_stale(struct scap_account *a, uint32_t pid, const struct acct_process *p)
+/* Returns whether the process has ended: the fold before, which finds all that exist, did not find
+ * it. Its entry is removed when it is freed; here if that was not seen. */
+static int has_ended(struct scap_account *a, uint32_t pid, const struct acct_process *p)
 {
-	if (p->seen_ns + STALE_NS >= a->snapshot.at_ns || p->seen_ns >= a->folded_ns)
+	if (p->seen_ns >= a->folded_ns)
 		return 0;
-	bpf_map__delete_elem(a->skel->maps.acct_processes, &pid, sizeof(pid), 0);
-	a->n_stale++;
+	if (p->seen_ns + STALE_NS < a->snapshot.at_ns) {
+		bpf_map__delete_elem(a->skel->maps.acct_processes, &pid, sizeof(pid), 0);
+		a->n_stale++;
+	}
 	return 1;
 }
 
@@ -143,7 +146,7 @@ static int read_processes(struct scap_account *a)
 		const uint32_t pid = ((uint32_t *)a->processes.keys)[i];
 		struct scap_account_process *to = &list[s->n_processes];
 
-		if (is_stale(a, pid, p))
+		if (has_ended(a, pid, p))
 			continue;
 		s->n_processes++;
 		to->pid = pid;
