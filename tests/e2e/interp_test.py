@@ -306,14 +306,14 @@ class Php(Stacks):
 
     def test_fiber(self):
         """It has a native stack of its own, and functions from its first one on."""
-        script = """function leaf() { for ($i = 0; $i < 3e7; $i++); }
-            function work() { leaf(); }
+        script = """function fiber_leaf() { for ($i = 0; $i < 3e7; $i++); }
+            function work() { fiber_leaf(); }
             function start() { (new Fiber(fn() => array_map('work', [1])))->start(); }
             start();"""
-        stacks = folded_stacks(self, "leaf", shutil.which("php"), "-r", script)
+        stacks = folded_stacks(self, "fiber_leaf", shutil.which("php"), "-r", script)
         self.assertGreater(len(stacks), 20)
         for stack in stacks:
-            self.assertRegex(stack, r"^[^{]*;{closure};([^;{]*;)*work;leaf")
+            self.assertRegex(stack, r"^[^{]*;{closure};([^;{]*;)*work;fiber_leaf")
 
     def test_later(self):
         self.check(3, program="/usr/bin/php8.4", root=runtimes.root("trixie", "php8.4-cli"))

@@ -42,7 +42,8 @@ class Log(unittest.TestCase):
             self.assertEqual(self.counts(side, f"method resource status {counted}"), want, side)
 
     def test_latency(self):
-        """The median of each page is that of the log, within 5 % or what the log's times are precise to."""
+        """The fastest request of each page is that of the log, but for what the server does before and after its own
+        times; the median is within 5 % or some of that, as it takes longer beside other work."""
         want, got = collections.defaultdict(list), collections.defaultdict(list)
         for *page, us in self.truth["times"]:
             want[" ".join(page)].append(us)
@@ -52,8 +53,10 @@ class Log(unittest.TestCase):
         self.assertEqual(set(got), set(want))
         self.assertGreater(statistics.median(want["GET /slow 200"]), self.slow_us)
         for page, times in want.items():
+            self.assertLessEqual(abs(min(got[page]) - min(times)), max(0.05 * min(times), self.precise_us), page)
             median = statistics.median(times)
-            self.assertLessEqual(abs(statistics.median(got[page]) - median), max(0.05 * median, self.precise_us), page)
+            self.assertLessEqual(abs(statistics.median(got[page]) - median), max(0.05 * median, 3 * self.precise_us),
+                                 page)
 
     def test_load_tool(self):
         """As many requests and errors as ab counts."""
