@@ -40,6 +40,7 @@ struct top_feed {
 	struct sinsp *s;
 	uint64_t begin_ns, due_ns, last_ns, n_events;
 	uint8_t at_end;
+	unsigned int n_errors; /* of say_n_errors, before the step */
 	unsigned int n_intervals; /* of the job so far */
 	int64_t job_ns; /* when the job began: events may be late */
 	uint64_t last_open_ns; /* when a source was opened for a job that goes on */
@@ -79,8 +80,8 @@ static void note(struct top_feed *f)
 {
 	const uint64_t one = 1;
 
-	if (write(f->event_fd, &one, sizeof(one)) < 0 && errno != EAGAIN)
-		f->status.err = -errno;
+	if (write(f->event_fd, &one, sizeof(one)) < 0)
+		return; /* EAGAIN: it was noted often and not seen yet */
 }
 
 /* ---- the thread: intervals ---- */
@@ -332,6 +333,14 @@ static int begin_job(struct top_feed *f)
 	return err;
 }
 
+/* Ends the source for an error. The screen shows what was said last: the cause that libscap named,
+ * or this. */
+static void stop(struct top_feed *f, int err)
+{
+	f->at_end = 1;
+	say_cause(f->n_errors, "the capture stopped", err);
+}
+
 /* What begins beside the table takes any event: a capture of few of them is replaced. */
 static void widen(struct top_feed *f)
 {
@@ -342,10 +351,8 @@ static void widen(struct top_feed *f)
 	    (!f->side.record_request && !f->side.watch_request))
 		return;
 	err = reopen(f, &all);
-	if (err) {
-		f->at_end = 1;
-		f->status.err = err;
-	}
+	if (err)
+		stop(f, err);
 }
 
 /* Returns whether the job is another one. */
@@ -386,10 +393,11 @@ static void end_source(struct top_feed *f, int err)
 {
 	if (!err && f->s && f->job->kind == TOP_FEED_TABLE && !is_live(f))
 		err = end_interval(f, f->job->play.is_on && f->due_ns ? f->due_ns : f->last_ns);
+	if (err)
+		stop(f, err);
 	f->at_end = 1;
 	pthread_mutex_lock(&f->lock);
 	update_status(f);
-	f->status.err = err;
 	if (!f->job->play.is_on && !f->job->from_ns && !f->job->to_ns)
 		f->read_times = f->times;
 	pthread_mutex_unlock(&f->lock);
@@ -472,6 +480,7 @@ static void *run(void *ctx)
 	int err;
 
 	while (!f->wants_stop) {
+		f->n_errors = say_n_errors();
 		if (!atomic_load(&f->is_wanted) && top_side_reads(&f->side))
 			step_side(f);
 		else if (f->at_end || !f->job)

@@ -52,7 +52,6 @@ struct top_feed_status {
 	uint64_t n_lost; /* live: records that were lost, since the begin */
 	double progress; /* of a file, 0..1 */
 	uint8_t at_end; /* of the file, or of a capture that stopped */
-	int err; /* why it stopped; 0: no error */
 	struct top_record_status record;
 };
 

@@ -39,10 +39,6 @@ static void take_feed(struct top_screen *s)
 {
 	top_feed_seen(s->feed);
 	top_feed_status(s->feed, &s->status);
-	if (s->status.err && !s->status_err && !s->asks) {
-		s->status_err = s->status.err;
-		top_complain(s, "the capture stopped: %s", strerror(-s->status.err));
-	}
 	top_check_record(s);
 	if ((!s->paused || !s->snap || s->steps) && !top_pane_replaces_table(&s->pane) && !s->past)
 		top_take_newest(s);

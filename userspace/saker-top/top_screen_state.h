@@ -66,7 +66,6 @@ struct top_screen {
 	char *record; /* the capture file that is written; owned; NULL: none */
 	int clicked_y; /* line of the last click */
 	int64_t clicked_ns;
-	int status_err; /* reported already */
 };
 
 /* ---- top_message.c ---- */
