@@ -608,13 +608,21 @@ int top_feed_open(struct top_feed **out, const struct top_options *o, const stru
 	f->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = f->event_fd < 0 ? -errno : check_filter(f);
 	err = err ?: open_first(f, query);
-	err = err ?: start_thread(f);
-	if (!err)
-		wait_for_job(f);
 	if (err)
 		top_feed_close(f);
 	else
 		*out = f;
+	return err;
+}
+
+int top_feed_start(struct top_feed *f)
+{
+	const int err = start_thread(f);
+
+	if (err)
+		say("cannot start a thread: %s", strerror(-err));
+	else
+		wait_for_job(f);
 	return err;
 }
 

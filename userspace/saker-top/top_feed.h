@@ -55,10 +55,13 @@ struct top_feed_status {
 	struct top_record_status record;
 };
 
-/* Opens the source, starts the thread, and shows @query. @o is borrowed until top_feed_close.
- * Returns 0 or a negative errno after reporting it. */
+/* Opens the source of @query. @o is borrowed until top_feed_close. Returns 0 or a negative errno
+ * after reporting it. */
 int top_feed_open(struct top_feed **out, const struct top_options *o,
 		  const struct top_query *query);
+/* Starts the thread, and shows @query. From now on messages may come at any time. Returns as
+ * top_feed_open. */
+int top_feed_start(struct top_feed *f);
 void top_feed_close(struct top_feed *f);
 
 /* Shows something else from now on; a file is read again. Returns 0; -EINVAL with *err set and the

@@ -140,7 +140,9 @@ int top_screen_run(const struct top_options *o, const struct view_list *list)
 	if (!err) {
 		top_draw_init();
 		s->path.v[0].place.sorting_col = (uint32_t)o->sorting_col;
-		loop(s);
+		err = top_feed_start(s->feed);
+		if (!err)
+			loop(s);
 		top_term_close();
 	}
 	fini(s);
