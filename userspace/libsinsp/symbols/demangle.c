@@ -8,7 +8,10 @@
 
 #include <libiberty/demangle.h>
 
-enum { MANGLED_MAX = 2048 }; /* the demangler's recursion grows with it */
+enum {
+	MANGLED_MAX = 2048, /* the demangler's recursion grows with it */
+	BINDER_DIGITS = 2, /* of the number of lifetimes that a type binds */
+};
 
 struct sink {
 	char *p;
@@ -43,6 +46,20 @@ static size_t demangle_by(demangler_fn fn, char *out, size_t sz, const char *nam
 	return s.len;
 }
 
+/* Returns whether a name of Rust binds more lifetimes than any program has. The number has digits of
+ * base 62 behind "FG" or "DG", and the demangler counts up to it, without printing: for years. */
+static int binds_too_many(const char *name)
+{
+	for (const char *p = name; (p = strchr(p, 'G')); p++) {
+		const size_t digits = strspn(p + 1, "0123456789abcdefghijklmnopqrstuvwxyz"
+						    "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+		if (digits > BINDER_DIGITS && p[1 + digits] == '_' && strchr("FD", p[-1]))
+			return 1;
+	}
+	return 0;
+}
+
 size_t sinsp_demangle(char *out, size_t sz, const char *name)
 {
 	const demangler_fn rows[] = {rust_demangle_callback, cplus_demangle_v3_callback};
@@ -50,7 +67,7 @@ size_t sinsp_demangle(char *out, size_t sz, const char *name)
 	size_t n = 0;
 
 	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') || !sz ||
-	    strlen(name) >= MANGLED_MAX)
+	    strlen(name) >= MANGLED_MAX || (name[1] == 'R' && binds_too_many(name)))
 		return 0;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !n; i++)
 		n = demangle_by(rows[i], text, sizeof(text), name);

@@ -22,6 +22,9 @@ static void names(void **state)
 		 "3fmt17h0123456789abcdefE",
 		 "<alloc::string::String as core::fmt::Debug>::fmt"},
 		{"_RNvC6_123foo3bar", "123foo::bar"},
+		{"_RINvC1a1bFG_RL0_hEuE", "a::b::<for<'a> fn(&'a u8)>"},
+		{"_RINvC1a1bFGzzzz_uEuE", ""}, /* 10 million lifetimes */
+		{"_RXXXXXXXXXYYFGXXXXXXXXXXXXXXXXXXXXXXXXYYFGYY_", ""},
 		{"main", ""},
 		{"_Z", ""},
 		{"_ZZZZ", ""},
