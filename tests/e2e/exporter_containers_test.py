@@ -74,7 +74,8 @@ class Runtime(unittest.TestCase):
         cgroups = e2e.read_text(f"/proc/{pid}/cgroup")
         wait_for_sleep(pid)
         samples = e2e.wait_until(lambda: (s := self.exporter.samples()) and
-                                 value(s, "saker_container_cpu_seconds_total", **labels) is not None and s, f"{labels}")
+                                 value(s, "saker_container_cpu_seconds_total", **labels) is not None and s,
+                                 lambda: f"{labels} among {[of for name, of in self.exporter.samples() if 'container_cpu_s' in name]}")
         used = used_by(cgroups)[0]
         self.assertGreater(used, 0.1)
         self.assertAlmostEqual(value(samples, "saker_container_cpu_seconds_total", **labels), used, delta=used / 100)

@@ -210,11 +210,11 @@ def shared_captures():
 
 
 def wait_until(is_so, what):
-    """Returns the result of is_so as soon as it is true."""
+    """Returns the result of is_so as soon as it is true; what: a text for the error, or a function that returns it."""
     until = time.monotonic() + DEADLINE_S
     while not (said := is_so()):
         if time.monotonic() > until:
-            raise AssertionError(f"{what}: not within {DEADLINE_S} s")
+            raise AssertionError(f"{what() if callable(what) else what}: not within {DEADLINE_S} s")
         time.sleep(0.01)
     return said
 
