@@ -39,10 +39,10 @@ class Tcp(unittest.TestCase):
         cls.path = os.path.join(e2e.own_dir(cls), "tcp.scap")
         # All processes: a reset for a closed port belongs to none.
         for _ in range(3):
-            done = subprocess.run([e2e.SAKER, "-q", "--tcp", "--all", "-w", cls.path, "--", "unshare", "-n",
-                                   sys.executable, SCENE], capture_output=True, text=True)
+            done = subprocess.run([e2e.SAKER, "--tcp", "--all", "-w", cls.path, "--", "unshare", "-n", sys.executable,
+                                   SCENE], capture_output=True, text=True)
             assert done.returncode == 0, done.stderr
-            if not e2e.run(e2e.SAKER, "-r", cls.path, "evt.type=lost"):
+            if " lost " not in done.stderr: # a program may interrupt itself, too
                 break
         cls.scene = json.loads(done.stdout)
         cls.rows = rows_of(cls.path, OURS)
