@@ -3,17 +3,13 @@
 
 #include <errno.h>
 #include <grp.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "objfile/call_filter.h"
 #include "objfile/helper_process.h"
 
 #define NOBODY 65534
@@ -43,24 +39,21 @@ static void limit_resources(void)
 	setrlimit(RLIMIT_NOFILE, &few);
 }
 
-#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define RETURN(what) BPF_STMT(BPF_RET | BPF_K, what)
-#define ALLOW(nr) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##nr, 0, 1), RETURN(SECCOMP_RET_ALLOW)
+#define ALLOW(name)                                                                                \
+	{                                                                                          \
+		.nr = SYS_##name, .then = CALL_ALLOW                                               \
+	}
 /* Memory may be mapped, but not executable. */
-#define ALLOW_WITHOUT_EXEC(nr)                                                                     \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##nr, 0, 4), LOAD(args[2]),                        \
-		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 1, 0), RETURN(SECCOMP_RET_ALLOW),  \
-		RETURN(SECCOMP_RET_ERRNO | EPERM)
+#define ALLOW_WITHOUT_EXEC(name)                                                                   \
+	{                                                                                          \
+		.nr = SYS_##name, .test = CALL_IF_CLEAR, .arg = 2, .value = PROT_EXEC,             \
+		.then = CALL_ALLOW                                                                 \
+	}
 
-/* Refused calls fail instead of killing, since libraries try calls such as open. */
 static int filter_calls(void)
 {
 	/* clang-format off */
-	struct sock_filter rows[] = {
-		LOAD(arch),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
-		RETURN(SECCOMP_RET_KILL_PROCESS),
-		LOAD(nr),
+	static const struct call_rule rules[] = {
 		ALLOW(read),
 		ALLOW(pread64),
 		ALLOW(recvmsg),
@@ -84,12 +77,10 @@ static int filter_calls(void)
 		ALLOW(exit_group),
 		ALLOW_WITHOUT_EXEC(mmap),
 		ALLOW_WITHOUT_EXEC(mprotect),
-		RETURN(SECCOMP_RET_ERRNO | EPERM),
 	};
 	/* clang-format on */
-	const struct sock_fprog program = {sizeof(rows) / sizeof(rows[0]), rows};
 
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) ? -errno : 0;
+	return call_filter_install(rules, sizeof(rules) / sizeof(rules[0]), CALL_REFUSE);
 }
 
 int seal_process(void)
