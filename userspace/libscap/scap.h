@@ -317,7 +317,7 @@ struct scap_capability {
 	const char *name;
 	const char *sentence; /* what it is used for */
 	int have; /* 1 yes, 0 no */
-	int used; /* 1: a live capture uses it */
+	int used; /* 1: a live capture, or a replay, uses it */
 	const char *why; /* why it is missing, and what is used instead; NULL: nothing to add */
 };
 /* Returns language and versions of an interpreter whose functions stacks have, in storage that the

@@ -85,7 +85,8 @@ static int selects_threads(const char *filter)
 	r = sinsp_filter_new(&f, text, &opts, NULL);
 	free(text);
 	if (!r)
-		r = !(sinsp_filter_field_needs(f) & ~(unsigned int)FIELD_NEEDS_CALLS);
+		r = !(sinsp_filter_field_needs(f) &
+		      ~(unsigned int)(FIELD_NEEDS_CALLS | FIELD_NEEDS_NAMES));
 	sinsp_filter_free(f);
 	return r == -EINVAL ? 0 : r;
 }

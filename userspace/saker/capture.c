@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture_confine.h"
 #include "chisels.h"
 #include "clock.h"
 #include "filter_arg.h"
@@ -56,6 +57,10 @@ static int open_all(struct capture *c)
 	if (err)
 		return err;
 	err = dispatch_open_lines(&c->dispatch, c->o);
+	if (!err && !c->live) {
+		report_sample_memory(&c->report);
+		capture_confine(c);
+	}
 	if (!err)
 		err = capture_open_sources(c);
 	if (!err)
@@ -70,6 +75,8 @@ static int open_all(struct capture *c)
 	if (!err && c->live)
 		privileges_drop(samples_wanted(&c->o->sample),
 				c->o->flight.span_ns || pieces_wanted(c->o));
+	if (!err && !c->live)
+		capture_confine_open(c);
 	return err;
 }
 

@@ -59,7 +59,7 @@ void list_capabilities(FILE *f)
 
 	if (uname(&u) == 0)
 		fprintf(f, "%s %s on %s\n", u.sysname, u.release, u.machine);
-	fputs("used: by live captures; available: in this kernel, but not used\n\n", f);
+	fputs("used: by live captures and replays; available: in this kernel, but not used\n\n", f);
 	for (i = 0; i < n; i++)
 		put_row(f, &rows[i], name_width);
 	put_interpreters(f);

@@ -15,6 +15,8 @@
 /* For names of stacks: kernel addresses, files that only a process can still reach. */
 #define KEPT_FOR_NAMES (1ull << CAP_SYSLOG | 1ull << CAP_CHECKPOINT_RESTORE | KEPT_FOR_LINES)
 #define KEPT_FOR_FILES (1ull << CAP_DAC_OVERRIDE)
+/* Files of other users are read and replaced. */
+#define KEPT_TO_OPEN (1ull << CAP_DAC_READ_SEARCH | 1ull << CAP_FOWNER | KEPT_FOR_FILES)
 #define KEPT (KEPT_FOR_BPF | KEPT_FOR_PROC | 1ull << CAP_KILL)
 
 struct capability_sets {
@@ -74,6 +76,12 @@ void privileges_drop(int names_stacks, int creates_files)
 void privileges_drop_to_control(void)
 {
 	keep(KEPT | 1ull << CAP_SYS_NICE);
+}
+
+void privileges_drop_to_replay(int opens_files, int names_stacks)
+{
+	keep((opens_files ? KEPT_TO_OPEN : 0) |
+	     (names_stacks ? KEPT_FOR_PROC | KEPT_FOR_NAMES : 0));
 }
 
 void privileges_drop_to_files(void)

@@ -17,6 +17,10 @@ void privileges_drop(int names_stacks, int creates_files);
 /* As privileges_drop(0, 0), and keeps the capability to change nice values. */
 void privileges_drop_to_control(void);
 
+/* Replay needs none, except to open files of other users, and those that names of stacks are read
+ * from. */
+void privileges_drop_to_replay(int opens_files, int names_stacks);
+
 /* In the thread that queries container engines, and in the process that renames a file: keeps only
  * what sockets and folders of other users need. */
 void privileges_drop_to_files(void);

@@ -2,10 +2,13 @@
 /* Probes the features of this kernel: each probe tries the feature briefly and undoes it. Version
  * numbers are used only where that is impossible. */
 #include <errno.h>
+#include <linux/landlock.h>
 #include <linux/perf_event.h>
+#include <linux/seccomp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -295,6 +298,20 @@ static int probe_programs(void)
 	return err ?: live_attach(tried);
 }
 
+/* No program is at address 0: the kernel reads it only if it has filters. */
+static int probe_seccomp(void)
+{
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0);
+	return errno == EFAULT ? 0 : -EINVAL;
+}
+
+static int probe_landlock(void)
+{
+	return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) < 0
+		       ? -errno
+		       : 0;
+}
+
 enum use {
 	NOT_USED, /* not used by live captures yet */
 	USED, /* if the kernel has it */
@@ -343,6 +360,10 @@ static const struct row {
 	{"fentry", "fast hooks on kernel functions", probe_fentry, NOT_USED, "not needed"},
 	{"task work", "completes user stacks with pages that are not in memory", probe_task_work,
 	 USED, "such stacks are cut at the page"},
+	{"seccomp", "refuses calls that a replay (-r) does not need", probe_seccomp, USED,
+	 "replays are not confined by it"},
+	{"Landlock", "limits the files that a replay (-r) can open", probe_landlock, USED,
+	 "replays are not confined by it"},
 	{"arena", "memory shared with BPF programs", probe_arena, NOT_USED, "not needed"},
 };
 

@@ -64,7 +64,7 @@ enum sinsp_field_flags {
 	FIELD_F_ARG_FROM_END = 1 << 16, /* the number may be negative: it counts from the end */
 };
 
-/* Events that must be recorded besides those that the filter matches. */
+/* What must be recorded besides the events that the filter matches, or read. */
 enum sinsp_field_needs {
 	FIELD_NEEDS_FILES = 1 << 0, /* open files */
 	FIELD_NEEDS_HISTORY = 1 << 1, /* other or earlier events that carry counters of the process,
@@ -76,6 +76,7 @@ enum sinsp_field_needs {
 	FIELD_NEEDS_TRACERS = 1 << 5, /* events of markers, derived from writes to /dev/null */
 	FIELD_NEEDS_TCP = 1 << 6, /* events of TCP */
 	FIELD_NEEDS_CPU_TIME = 1 << 7, /* CPU time of threads, read at the end of intervals */
+	FIELD_NEEDS_NAMES = 1 << 8, /* no events, but files of this machine: names of frames */
 };
 
 /* Cost of computing the value; cheap checks come first. */
@@ -127,7 +128,7 @@ struct sinsp_field_row {
 	const char *help;
 	sinsp_field_check_fn check; /* NULL: accepts any argument that the flags allow */
 	const char *const *values; /* all possible values, up to a NULL; NULL: any */
-	uint8_t needs; /* enum sinsp_field_needs */
+	uint16_t needs; /* enum sinsp_field_needs */
 };
 
 struct sinsp_field_class {

@@ -395,15 +395,17 @@ static int get_build_ids(struct sinsp_eval *e, const struct sinsp_field *f, stru
 
 /* clang-format off */
 #define TEXT(name, lines, get, help)                                                               \
-	{name, FIELD_STR, FIELD_FMT_DEC, FIELD_COST_SYSTEM, 0, lines, get, help, NULL}
+	{name, FIELD_STR, FIELD_FMT_DEC, FIELD_COST_SYSTEM, 0, lines, get, help, NULL,         \
+	 .needs = FIELD_NEEDS_NAMES}
 #define FRAME(name, type, fmt, variant, help)                                                      \
 	{name, FIELD_##type, FIELD_FMT_##fmt, FIELD_COST_SYSTEM,                                   \
-	 FIELD_F_ARG_OK | FIELD_F_ARG_INDEX, variant, get_frame, help, NULL}
+	 FIELD_F_ARG_OK | FIELD_F_ARG_INDEX, variant, get_frame, help, NULL,           \
+	 .needs = FIELD_NEEDS_NAMES}
 
 static const struct sinsp_field_row rows[] = {
 	{"stack.frames", FIELD_STR, FIELD_FMT_DEC, FIELD_COST_SYSTEM, FIELD_F_LIST | FIELD_F_ANY, 0,
 	 get_frames, "functions in the stacks of a sample; a filter matches any of them",
-	 NULL},
+	 NULL, .needs = FIELD_NEEDS_NAMES},
 	TEXT("stack.folded", 0, get_folded,
 	    "functions of the stacks, outermost first, separated by semicolons; kernel functions "
 	    "end with _[k], JIT code with _[j]"),
@@ -430,7 +432,7 @@ static const struct sinsp_field_row rows[] = {
 	{"frame.buildid", FIELD_STR, FIELD_FMT_DEC, FIELD_COST_SYSTEM,
 	 FIELD_F_ARG_OK | FIELD_F_ARG_INDEX, 0, get_build_id,
 	 "build ID, in hex, of the file that contains the code of one frame, for debuggers and "
-	 "debuginfod", NULL},
+	 "debuginfod", NULL, .needs = FIELD_NEEDS_NAMES},
 	TEXT("frame.buildids", 0, get_build_ids,
 	    "one line per file of the stacks that has a build ID: its path, a tab, the build ID"),
 	FRAME("stack.kind", STR, DEC, FRAME_KIND,
