@@ -82,7 +82,8 @@ class Confined(unittest.TestCase):
         shutil.rmtree(out, ignore_errors=True)
         for hour in range(24):
             os.makedirs(os.path.join(out, f"{hour:02}"))
-        p, calls = self.trace([a.replace("OUT", out).replace("CHISEL", self.chisel).replace("CAPTURE", self.capture) for a in mode], options)
+        words = {"OUT": out, "CHISEL": self.chisel, "CAPTURE": self.capture}
+        p, calls = self.trace([re.sub("[A-Z]{3,}", lambda m: words[m[0]], a) for a in mode], options)
         made = {name: self.content(os.path.join(out, name)) for name in sorted(os.listdir(out))
                 if not os.path.isdir(os.path.join(out, name))}
         return p, made, calls
