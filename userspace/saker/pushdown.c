@@ -262,10 +262,10 @@ static int has_calls(const struct scap_calls *calls)
 void pushdown_calls(const struct pushdown *lines, const struct pushdown *chisels,
 		    const struct options *o, struct scap_select *sel)
 {
-	const int samples = samples_wanted(&o->sample);
+	const unsigned int needed = (lines->needed | chisels->needed) & ~FIELD_NEEDS_NAMES;
 
-	sel->no_calls = samples && !o->no_pushdown && sel->calls && !has_calls(sel->calls) &&
-			!lines->needed && !chisels->needed;
+	sel->no_calls = samples_wanted(&o->sample) && !o->no_pushdown && sel->calls &&
+			!has_calls(sel->calls) && !needed;
 }
 
 static void put_numbers(const char *what, const int32_t *v, size_t n, FILE *f)
