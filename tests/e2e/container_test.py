@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import threading
@@ -285,6 +286,28 @@ class Containers(unittest.TestCase):
 
     def test_lxc_in_the_unified_hierarchy(self):
         self.lxc("cgroup2")
+
+    def test_of_others(self):
+        """A capture of one process has no line for a container that begins meanwhile; the file has its event."""
+        name = "box-" + uuid.uuid4().hex[:8]
+        group, path = self.cgroup(f"lxc.payload.{name}"), os.path.join(self.dir, name)
+        with subprocess.Popen(["sh", "-c", "while read x; do :; done"], stdin=subprocess.PIPE, text=True) as watched:
+            p = subprocess.Popen([e2e.SAKER, "--pid", str(watched.pid), "-w", path, "--print", "--unbuffered"],
+                                 stdout=subprocess.PIPE, text=True)
+            lines = [p.stdout.readline()] # it reads already
+            subprocess.run(["sh", "-c", f"echo $$ >{group}/cgroup.procs; cat /etc/hostname; true"], check=True,
+                           stdout=subprocess.DEVNULL)
+            watched.stdin.write("k\n")
+            watched.stdin.close()
+            while lines[-1] and "data=k" not in lines[-1]:
+                lines.append(p.stdout.readline())
+            p.send_signal(signal.SIGINT)
+            lines += p.stdout.readlines()
+            p.stdout.close()
+            self.assertEqual(p.wait(), 0)
+        self.assertIn("data=k", "".join(lines))
+        self.assertNotIn(name, "".join(lines))
+        self.assertIn(name, e2e.run(e2e.SAKER, "-r", path, "evt.type=container"))
 
     def lxc(self, *kinds):
         """The name of the container is its ID: no engine is queried."""

@@ -105,6 +105,7 @@ int dispatch_open(struct dispatch *t, struct sinsp *inspector, int64_t command)
 	t->inspector = inspector;
 	t->before_exec = command;
 	t->selective = command || t->o->suppress.n;
+	t->selects_threads = t->o->pids.n || t->o->comms.n || t->o->uids.n || t->o->cgroups.n;
 	t->leaves_out = t->selective || t->settled_ns || t->o->max_ns;
 	if (t->o->summary) {
 		t->summary = summary_new();
@@ -306,6 +307,14 @@ static int is_of_call(const struct dispatch *t, const struct sinsp_evt *evt)
 	       !(t->filter && sinsp_filter_names_type(t->filter, EVT_SAMPLE_E));
 }
 
+/* A container of the machine that begins meanwhile: where threads are selected it has no line, as it
+ * may be that of others. The file has it, for the names. */
+static int is_of_others(const struct dispatch *t, const struct sinsp_evt *evt)
+{
+	return evt->raw.type == EVT_CONTAINER_E && t->selects_threads &&
+	       !(t->filter && sinsp_filter_names_type(t->filter, EVT_CONTAINER_E));
+}
+
 /* @held: the file has it later, or never. */
 static inline int deliver(struct dispatch *t, struct sinsp_evt *evt, int matches, int held)
 {
@@ -324,7 +333,8 @@ static inline int deliver(struct dispatch *t, struct sinsp_evt *evt, int matches
 		return 0;
 	if (evt->info->category & EC_INTERNAL)
 		return show_internal(t, evt, matches);
-	if (!matches || !sinsp_evt_shown(evt->insp, evt) || is_of_call(t, evt))
+	if (!matches || !sinsp_evt_shown(evt->insp, evt) || is_of_call(t, evt) ||
+	    is_of_others(t, evt))
 		return 0;
 	t->n_matched++;
 	return output_event(t, evt);
