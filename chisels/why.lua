@@ -97,7 +97,7 @@ local NEARLY_ALL = 0.9
 local function label_of(part)
   local name, ns, sum = parts.main_name(part)
   if part.label == "run queue" and name and ns >= part.ns * NEARLY_ALL then return "run queue behind " .. name end
-  local link = name and sum >= part.ns / 2 and links[part.kind]
+  local link = name and sum >= part.ns / 2 and (part.label:find("^full pipe") and "%s until %s reads" or links[part.kind])
   local label = link and link:format(part.label, name) or part.label
   if link and ns < part.ns / 2 then label = label .. " and others" end
   return (part.timeout_ns or 0) >= part.ns / 2 and label .. " until a timeout" or label

@@ -521,13 +521,15 @@ local function connect_wait(s)
   return label, label
 end
 
+local WRITES = {write = true, writev = true, pwritev2 = true, splice = true, sendfile = true, tee = true, vmsplice = true}
+
 local function other_wait(s)
   local kind, call, object = s[3], s.call, s.object
   if kind == "poll" then
     if s.timed_out and call then return "timer ?", ("timer of %s ?"):format(call) end
     object, call = not has_set_only(s) and object, nil
   end
-  local what = kind == "other" and "wait" or kind
+  local what = kind == "other" and "wait" or kind == "pipe" and WRITES[call] and "full pipe" or kind
   local label = object and ("%s %s"):format(what, object) or call and ("%s in %s"):format(what, call) or kind
   return label, label
 end

@@ -29,6 +29,7 @@ CAUSES = {
     "GET /sleep": ["sleep"],
     "GET /cpu": ["on CPU"],
     "GET /pipe": [r"pipe fd \d+ from feeder \(\d+\)", "sleep"],
+    "GET /full-pipe": [r"full pipe fd \d+ until drainer \(\d+\) reads", "sleep"],
     "GET /flock": [r"lock of /\S+ held by locker \(\d+\)", "sleep"],
     "GET /flock-polled": [r"lock of /\S+ \?"],
     "GET /path-polled": [r"sleep while openat of /\S+ fails with EEXIST"],

@@ -121,6 +121,19 @@ def on_hog(_server):
         os.kill(pid, 9)
 
 
+def on_full_pipe(_server):
+    r, w = os.pipe()
+
+    def read(ready):
+        ready.set()
+        time.sleep(HELD_S)
+        os.read(r, 1 << 20)
+
+    os.write(w, bytes(1 << 16)) # all that it holds
+    start("drainer", read)
+    os.write(w, b"x")
+
+
 def on_pipe(_server):
     r, w = os.pipe()
 
@@ -328,6 +341,7 @@ CAUSES = {
     "/sleep": lambda server: time.sleep(HELD_S),
     "/cpu": lambda server: burn(HELD_S),
     "/pipe": on_pipe,
+    "/full-pipe": on_full_pipe,
     "/flock": on_flock,
     "/flock-polled": on_flock_polled,
     "/child": lambda server: subprocess.run(["/bin/sleep", str(HELD_S)], check=True),
