@@ -307,8 +307,8 @@ static int is_of_call(const struct dispatch *t, const struct sinsp_evt *evt)
 	       !(t->filter && sinsp_filter_names_type(t->filter, EVT_SAMPLE_E));
 }
 
-/* A container of the machine that begins meanwhile: where threads are selected it has no line, as it
- * may be that of others. The file has it, for the names. */
+/* A container that begins meanwhile: where threads are selected it has no line, as it may be that
+ * of others. The file has it, for the names. */
 static int is_of_others(const struct dispatch *t, const struct sinsp_evt *evt)
 {
 	return evt->raw.type == EVT_CONTAINER_E && t->selects_threads &&

@@ -46,8 +46,8 @@ static size_t demangle_by(demangler_fn fn, char *out, size_t sz, const char *nam
 	return s.len;
 }
 
-/* Returns whether a name of Rust binds more lifetimes than any program has. The number has digits of
- * base 62 behind "FG" or "DG", and the demangler counts up to it, without printing: for years. */
+/* Returns whether a name of Rust binds more lifetimes than any program has. Their number is written
+ * in base 62 behind "FG" or "DG". The demangler counts up to it, for years, and prints nothing. */
 static int binds_too_many(const char *name)
 {
 	for (const char *p = name; (p = strchr(p, 'G')); p++) {
