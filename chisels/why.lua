@@ -89,15 +89,16 @@ local function by_ns(kids)
 end
 
 -- What a part waited for, and whose work ended it.
-local links = {lock = "%s held by %s", pipe = "%s from %s", poll = "%s until %s", file = "%s until %s", network = "%s from %s",
-               child = "%s %s", other = "%s until %s", stopped = "%s until %s", frozen = "%s until %s", work = "%s of %s ?"}
+local links = {lock = "%s held by %s", pipe = "%s from %s", ["full pipe"] = "%s until %s reads", poll = "%s until %s",
+               file = "%s until %s", network = "%s from %s", child = "%s %s", other = "%s until %s",
+               stopped = "%s until %s", frozen = "%s until %s", work = "%s of %s ?"}
 
 local NEARLY_ALL = 0.9
 
 local function label_of(part)
   local name, ns, sum = parts.main_name(part)
   if part.label == "run queue" and name and ns >= part.ns * NEARLY_ALL then return "run queue behind " .. name end
-  local link = name and sum >= part.ns / 2 and (part.label:find("^full pipe") and "%s until %s reads" or links[part.kind])
+  local link = name and sum >= part.ns / 2 and links[part.kind]
   local label = link and link:format(part.label, name) or part.label
   if link and ns < part.ns / 2 then label = label .. " and others" end
   return (part.timeout_ns or 0) >= part.ns / 2 and label .. " until a timeout" or label

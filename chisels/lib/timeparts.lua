@@ -523,13 +523,16 @@ end
 
 local WRITES = {write = true, writev = true, pwritev2 = true, splice = true, sendfile = true, tee = true, vmsplice = true}
 
+-- Whether the thread writes to a pipe that holds no more.
+local function is_full(s) return s[3] == "pipe" and WRITES[s.call] or false end
+
 local function other_wait(s)
   local kind, call, object = s[3], s.call, s.object
   if kind == "poll" then
     if s.timed_out and call then return "timer ?", ("timer of %s ?"):format(call) end
     object, call = not has_set_only(s) and object, nil
   end
-  local what = kind == "other" and "wait" or kind == "pipe" and WRITES[call] and "full pipe" or kind
+  local what = kind == "other" and "wait" or is_full(s) and "full pipe" or kind
   local label = object and ("%s %s"):format(what, object) or call and ("%s in %s"):format(what, call) or kind
   return label, label
 end
@@ -634,7 +637,7 @@ function Span:wait_part(part, slice, waker, ns)
   local key, label = describe(slice)
   if waker and slice.waker == 0 and is_watch(slice) and has_set_only(slice) then key, label = "poll", "poll" end
   local kid = add(part, key, label, ns)
-  kid.kind = is_timed and "timed" or slice.polls_child and "child" or slice[3]
+  kid.kind = is_timed and "timed" or slice.polls_child and "child" or is_full(slice) and "full pipe" or slice[3]
   if kid.last ~= slice then kid.times, kid.last = (kid.times or 0) + 1, slice end
   return kid
 end
@@ -673,7 +676,7 @@ function Span:handed_meanwhile(tid, x, y)
   end
 end
 
-local NAMES_REQUEST = {lock = true, poll = true, pipe = true, other = true}
+local NAMES_REQUEST = {lock = true, poll = true, pipe = true, ["full pipe"] = true, other = true}
 
 -- Counts the thread, with the request that it served meanwhile.
 function Span:count_thread(part, tid, name, x, y)

@@ -333,12 +333,13 @@ static int begin_job(struct top_feed *f)
 	return err;
 }
 
-/* Ends the source for an error. The screen shows what was said last: the cause that libscap named,
- * or this. */
+/* The source gives no more events. The screen shows what was said last: of an error the cause that
+ * libscap named, or this. */
 static void stop(struct top_feed *f, int err)
 {
 	f->at_end = 1;
-	say_cause(f->n_errors, "the capture stopped", err);
+	if (err)
+		say_cause(f->n_errors, "the capture stopped", err);
 }
 
 /* What begins beside the table takes any event: a capture of few of them is replaced. */
@@ -388,14 +389,11 @@ static void wait_for_request(struct top_feed *f)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* The source gives no more events. */
 static void end_source(struct top_feed *f, int err)
 {
 	if (!err && f->s && f->job->kind == TOP_FEED_TABLE && !is_live(f))
 		err = end_interval(f, f->job->play.is_on && f->due_ns ? f->due_ns : f->last_ns);
-	if (err)
-		stop(f, err);
-	f->at_end = 1;
+	stop(f, err);
 	pthread_mutex_lock(&f->lock);
 	update_status(f);
 	if (!f->job->play.is_on && !f->job->from_ns && !f->job->to_ns)

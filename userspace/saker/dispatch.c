@@ -105,7 +105,6 @@ int dispatch_open(struct dispatch *t, struct sinsp *inspector, int64_t command)
 	t->inspector = inspector;
 	t->before_exec = command;
 	t->selective = command || t->o->suppress.n;
-	t->selects_threads = t->o->pids.n || t->o->comms.n || t->o->uids.n || t->o->cgroups.n;
 	t->leaves_out = t->selective || t->settled_ns || t->o->max_ns;
 	if (t->o->summary) {
 		t->summary = summary_new();
@@ -311,7 +310,7 @@ static int is_of_call(const struct dispatch *t, const struct sinsp_evt *evt)
  * of others. The file has it, for the names. */
 static int is_of_others(const struct dispatch *t, const struct sinsp_evt *evt)
 {
-	return evt->raw.type == EVT_CONTAINER_E && t->selects_threads &&
+	return evt->raw.type == EVT_CONTAINER_E && selects_threads(t->o) &&
 	       !(t->filter && sinsp_filter_names_type(t->filter, EVT_CONTAINER_E));
 }
 

@@ -56,7 +56,6 @@ struct dispatch {
 				none */
 	int live;
 	int selective; /* only some events match */
-	int selects_threads; /* live, in the kernel */
 	int leaves_out; /* selective, settled_ns, or a time limit is set */
 	int done; /* a limit was reached */
 };

@@ -237,6 +237,12 @@ extern const struct option_row option_rows[], profile_rows[], selftest_rows[];
 extern const struct option_command option_commands[];
 const char *option_group_title(enum option_group group);
 
+/* Whether the kernel selects threads of a live capture, besides those of a command. */
+static inline int selects_threads(const struct options *o)
+{
+	return o->pids.n || o->comms.n || o->uids.n || o->cgroups.n;
+}
+
 /* Parses the command line. Returns 0; -EINVAL after reporting the error. @o must be zero;
  * options_fini frees. */
 int options_parse(struct options *o, int argc, char **argv);

@@ -114,8 +114,8 @@ static int parse_one(struct options *o, const char *text, struct option_args *ar
 
 static int is_selective(const struct options *o)
 {
-	return o->syscalls.given || o->pids.n || o->comms.n || o->uids.n || o->cgroups.n ||
-	       o->failed_only || o->sampling || o->page_faults || o->switches;
+	return o->syscalls.given || selects_threads(o) || o->failed_only || o->sampling ||
+	       o->page_faults || o->switches;
 }
 
 static int is_about_live(const struct options *o)
