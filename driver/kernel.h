@@ -528,7 +528,9 @@ struct io_uring_task {
 	struct task_struct *task;
 };
 
-struct io_ring_ctx;
+struct io_ring_ctx {
+	u32 compat : 1;
+};
 
 struct io_kiocb {
 	u8 opcode;
@@ -567,6 +569,20 @@ struct delayed_filename {
 
 struct io_open___v70 {
 	struct delayed_filename filename;
+};
+
+struct io_rw {
+	u64 addr; /* of the buffer, or of a vector */
+	u32 len;
+};
+
+struct io_sr_msg {
+	void *umsg; /* struct user_msghdr */
+	void *buf;
+	u32 len;
+	u32 done_io; /* moved before: the buffer's address is behind these bytes */
+	u32 msg_flags;
+	u16 flags;
 };
 
 struct io_close {

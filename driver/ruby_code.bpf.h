@@ -20,6 +20,7 @@
 /* The index of the line table: a part for the first instructions, then blocks. */
 #define RUBY_INDEX_FIRST 54 /* instructions */
 #define RUBY_INDEX_FIRST_SZ 48
+#define RUBY_INDEX_WORD 9 /* instructions of a word of it */
 #define RUBY_INDEX_BLOCK 512
 #define RUBY_INDEX_BLOCK_SZ 80
 
@@ -58,8 +59,9 @@ static __always_inline struct script_text ruby_path(struct user_walk *w, u64 pat
 
 static __always_inline u64 ruby_index_sz(u32 n_insns)
 {
+	/* Short code has a part of the first words: what comes after it may not be readable. */
 	if (n_insns <= RUBY_INDEX_FIRST)
-		return RUBY_INDEX_FIRST_SZ;
+		return (n_insns + RUBY_INDEX_WORD - 1) / RUBY_INDEX_WORD * 8ull;
 	return RUBY_INDEX_FIRST_SZ +
 	       (u64)((n_insns - RUBY_INDEX_FIRST + RUBY_INDEX_BLOCK - 1) / RUBY_INDEX_BLOCK) *
 		       RUBY_INDEX_BLOCK_SZ;

@@ -12,7 +12,7 @@ import unittest
 import saker_e2e as e2e
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "requests/paths.py")
-WAYS = "plain", "dup", "passed", "fork", "reused", "threads", "sendfile", "splice"
+WAYS = "plain", "dup", "passed", "fork", "reused", "threads", "sendfile", "splice", "io_uring"
 
 
 class Paths(unittest.TestCase):
@@ -39,9 +39,14 @@ class Paths(unittest.TestCase):
 
     def each(self):
         for family in "tcp", "unix":
-            for way in WAYS:
+            for way in WAYS if self.truth["client", f"{family}-io_uring"] else WAYS[:-1]:
                 for side in "client", "server":
                     yield side, f"{family}-{way}"
+
+    def test_io_uring(self):
+        """The other tests have it unless the machine has not."""
+        if not self.truth["client", "tcp-io_uring"]:
+            e2e.skip_test("no io_uring here")
 
     def test_counts(self):
         """Method, path, status and bytes in both directions of each request, as that end counts them."""

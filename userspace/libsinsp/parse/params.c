@@ -85,10 +85,8 @@ struct sinsp_fd *sinsp_parse_new_fd(struct sinsp_parse *p, int64_t num, unsigned
 	 * returns. */
 	reopened = old && (old->flags & SINSP_FD_F_CLOSING);
 	fd = sinsp_files_add(&tt->fds, t->files, num, type);
-	if (!fd) {
-		sinsp_warn_fd_limit(p->s);
+	if (!fd)
 		return NULL;
-	}
 	fd->as_of_ns = p->e->raw.true_ns;
 	fd->flags = reopened ? SINSP_FD_F_REOPENED : 0;
 	p->e->fd = fd;
@@ -106,8 +104,6 @@ static struct sinsp_fd *edit(struct sinsp_parse *p, edit_fn fn)
 		fd = fn(&p->s->threads.fds, p->e->thread->files, p->e->fdnum);
 	if (fd)
 		p->e->fd = fd;
-	else
-		sinsp_warn_fd_limit(p->s);
 	return fd;
 }
 

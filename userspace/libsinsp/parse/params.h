@@ -107,7 +107,8 @@
 	X(container_id)                                                                            \
 	X(level)                                                                                   \
 	X(optname)                                                                                 \
-	X(val)
+	X(val)                                                                                     \
+	X(latency)
 
 enum sinsp_param {
 #define X(name) SINSP_P_##name,

@@ -121,10 +121,8 @@ static void copy_files(struct sinsp_parse *p, struct sinsp_thread *t,
 		return;
 	f = !copies && (c->flags & SINSP_CL_FILES) ? sinsp_files_ref(parent->files)
 						   : sinsp_files_copy(parent->files);
-	if (!f) {
-		sinsp_warn_fd_limit(p->s);
+	if (!f)
 		return;
-	}
 	sinsp_files_put(&process_table(p)->fds, t->files);
 	t->files = f;
 }

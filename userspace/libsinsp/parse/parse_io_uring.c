@@ -57,6 +57,8 @@ static void accept_fd(struct sinsp_parse *p)
 
 void sinsp_parse_io_complete(struct sinsp_parse *p)
 {
+	p->e->latency_ns = sinsp_u64(sinsp_evt_param(p, SINSP_P_latency), 0);
+	p->e->latency_known = p->e->latency_ns != 0;
 	bind_fd(p);
 	if (in_ring(p))
 		return;

@@ -100,10 +100,8 @@ void sinsp_parse_passed_file(struct sinsp_parse *p)
 	else
 		describe_file(p, &info, text);
 	fd = sinsp_import_fd(&p->s->threads, p->e->thread->files, &info);
-	if (!fd) {
-		sinsp_warn_fd_limit(p->s);
+	if (!fd)
 		return;
-	}
 	fd->as_of_ns = p->e->raw.true_ns;
 	fd->flags &= ~(SINSP_FD_F_RESYNCED | SINSP_FD_F_CLOEXEC);
 	if (info.open_flags & SINSP_O_CLOEXEC)

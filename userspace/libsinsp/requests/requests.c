@@ -245,13 +245,14 @@ static const char *fatal_error(int64_t res)
  * peer. */
 static void fail(struct sinsp_requests *rs, const struct sinsp_evt *evt, int64_t res)
 {
-	const uint32_t io = EF_READS_FROM_FD | EF_WRITES_TO_FD;
+	const int moves = evt->info->flags & (EF_READS_FROM_FD | EF_WRITES_TO_FD) ||
+			  evt->raw.type == EVT_IO_URING_COMPLETE_X;
 	const struct sinsp_open_file *file = sinsp_fd_file(evt->fd);
 	const char *why = fatal_error(res);
 	struct sinsp_conn *c;
 	struct conn_key key;
 
-	if (!why || !file || !file->conn || !(evt->info->flags & io))
+	if (!why || !file || !file->conn || !moves)
 		return;
 	if (!file->conn->is_udp) {
 		conn_end_requests(file->conn, why);

@@ -341,12 +341,38 @@ static void test_damaged(void **state)
 		assert_true(n_found[number] > N_STREAMS / N_PROTOCOLS / 3);
 }
 
+/* An answer, and a second request whose peer resets the connection, by requests of io_uring. */
+static void io_uring_moves_bytes(void **state)
+{
+	enum { SEND = 26, RECV = 27 };
+	static const char ask[] = "GET / HTTP/1.1\r\n\r\n";
+	static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+	struct talk t = {.f = scap_fake_new(), .o = {.port = 80, .client = 1}};
+	char out[1024];
+#define DONE(op, res, data, n)                                                                     \
+	assert_int_equal(scap_fake_add(t.f, talk_tick(&t), 0, TALK_TID, EVT_IO_URING_COMPLETE_X,   \
+				       17, I(res), I(op), I(TALK_FD), I(1), I(0), I(0), "", I(0),  \
+				       I(0), I(0), "", (size_t)0, I(0), I(0), I(0), I(300), I(0),  \
+				       data, (size_t)(n)),                                         \
+			 0)
+
+	(void)state;
+	talk_open(&t);
+	DONE(SEND, sizeof(ask) - 1, ask, sizeof(ask) - 1);
+	DONE(RECV, sizeof(answer) - 1, answer, sizeof(answer) - 1);
+	DONE(SEND, sizeof(ask) - 1, ask, sizeof(ask) - 1);
+	DONE(RECV, -ECONNRESET, "", 0);
+	talk_play(&t, out, sizeof(out), NULL);
+	assert_string_equal(out, "http GET / 200 18/38\nhttp GET / - 18/0 reset\n");
+#undef DONE
+}
+
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {cmocka_unit_test(test_mutated),
-						  cmocka_unit_test(test_damaged),
-						  cmocka_unit_test(time_does_not_go_back),
-						  cmocka_unit_test(texts_count_for_the_limit)};
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mutated), cmocka_unit_test(test_damaged),
+		cmocka_unit_test(io_uring_moves_bytes), cmocka_unit_test(time_does_not_go_back),
+		cmocka_unit_test(texts_count_for_the_limit)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
