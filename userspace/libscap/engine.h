@@ -27,6 +27,7 @@ struct scap_engine_ops {
 	int (*sampler_stats)(const void *engine, struct scap_sampler_stats *st); /* NULL: none */
 	int (*open_code)(const void *engine, uint32_t dev, uint64_t ino); /* NULL: none */
 	uint64_t (*begin)(const void *engine); /* NULL: 0 */
+	uint64_t (*now)(const void *engine); /* NULL: 0 */
 	void (*close)(void *engine);
 };
 
@@ -42,9 +43,9 @@ struct live_sampler *scap_live_sampler(void *engine);
 int scap_live_stop_sampler(void *engine);
 extern const struct scap_engine_ops scap_live_ops, scap_file_ops, scap_fake_ops;
 
-/* Opens a source over an engine that is already open, and takes ownership of it. Used by
- * engine_fake.h. */
+/* Opens a source over an engine that is already open, and takes ownership of it. @redact: as in
+ * scap_open_opts. Used by engine_fake.h. */
 int scap_open_engine(struct scap **out, const struct scap_engine_ops *ops, void *engine,
-		     const struct scap_log *log);
+		     struct scap_redact *redact, const struct scap_log *log);
 
 #endif /* SCAP_ENGINE_H */

@@ -17,6 +17,7 @@
 #include "state.h"
 
 struct scap; /* one open source; used by one thread at a time */
+struct scap_redact; /* redact/redact.h */
 
 /* A set of system calls by number (x86_64 and 32-bit), and of other events by type. */
 struct scap_calls {
@@ -130,6 +131,8 @@ struct scap_open_opts {
 	uint32_t tcp; /* live: record events of TCP */
 	uint32_t tls; /* live: record the plaintext of TLS connections */
 	uint32_t nap_ms; /* live: an event may wait for so long, then many are read at once; 0: 5 */
+	struct scap_redact *redact; /* values that are overwritten; NULL: none. Borrowed until
+				       scap_close */
 };
 
 /* Opens a source. Returns 0, or a negative errno with *out untouched. opts may be NULL: live,
@@ -176,9 +179,15 @@ int scap_is_over(const struct scap *s);
  */
 uint64_t scap_begin_ns(const struct scap *s);
 
+/* Live: returns the time that an event of now has. It does not go back when the realtime clock is
+ * set back, which intervals between events need. 0: a file. */
+uint64_t scap_now_ns(const struct scap *s);
+
 /* Returns threads, files and users as they were when the source began. Borrowed until the next
  * section or scap_state_drop. */
 const struct scap_state *scap_state(const struct scap *s);
+/* Overwrites what the options of the source say in a state that was read beside it. */
+void scap_redact_beside(const struct scap *s, const struct scap_state *st);
 /* Frees the state after its import; scap_state is empty until the next section. */
 void scap_state_drop(struct scap *s);
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "redact/redact.h"
 #include "testing/engine_fake.h"
 #include "testing/test_main.h"
 
@@ -177,6 +178,57 @@ static void test_injected_into_nothing(void **state)
 	scap_close(s);
 }
 
+static void expect_data(struct scap *s, const char *data)
+{
+	struct scap_params p, split;
+	struct scap_evt evt;
+
+	assert_int_equal(scap_next_split(s, &evt, &p, 0), 1);
+	assert_int_equal(evt.type, EVT_READ_X);
+	assert_memory_equal(p.v[1].p, data, 3);
+	assert_int_equal(scap_evt_params(evt.hdr, &split), 0);
+	assert_ptr_equal(split.v[1].p, p.v[1].p);
+}
+
+/* Events, injected ones too, and the state are overwritten, however they are read. */
+static void test_redacted(void **state)
+{
+	const struct scap_thread_info t = {.tid = 1, .args = {"abc", 4}};
+	struct scap_state_build *beside = scap_state_build_new();
+	struct scap_fake *f = scap_fake_new();
+	struct scap_redact *r;
+	char why[256];
+	struct scap_params p;
+	struct scap_evt evt;
+	struct scap *s;
+	size_t at;
+
+	(void)state;
+	assert_int_equal(scap_redact_new(&r), 0);
+	assert_int_equal(scap_redact_add_pattern(r, "b", 1, why, &at), 0);
+	scap_state_build_thread(scap_fake_state(f), &t);
+	for (int i = 0; i < 3; i++)
+		scap_fake_add(f, 10 + i, 0, 1, EVT_READ_X, 2, (int64_t)3, DATA);
+	scap_fake_redact(f, r);
+	assert_int_equal(scap_fake_open(&s, f), 0);
+	assert_string_equal(scap_state(s)->threads[0].args.p, "a*c");
+	scap_state_build_thread(beside, &t);
+	scap_redact_beside(s, scap_state_build_done(beside));
+	assert_string_equal(scap_state_build_done(beside)->threads[0].args.p, "a*c");
+	assert_int_equal(scap_next(s, &evt, 0), 1);
+	assert_int_equal(scap_evt_params(evt.hdr, &p), 0);
+	assert_memory_equal(p.v[1].p, "a*c", 3);
+	assert_int_equal(scap_inject(s, evt.hdr), 0);
+	expect_data(s, "a*c");
+	expect_data(s, "a*c");
+	assert_int_equal(scap_redact_add(r, "buffers"), 0);
+	expect_data(s, "***");
+	assert_int_equal(scap_next(s, &evt, 0), -ENODATA);
+	scap_close(s);
+	scap_state_build_free(beside);
+	scap_redact_free(r);
+}
+
 static void test_wrong_use_of_the_fake(void **state)
 {
 	struct scap_fake *f = scap_fake_new();
@@ -226,6 +278,7 @@ int main(void)
 		cmocka_unit_test(test_stop_and_stats),
 		cmocka_unit_test(test_injected_events),
 		cmocka_unit_test(test_injected_into_nothing),
+		cmocka_unit_test(test_redacted),
 		cmocka_unit_test(test_wrong_use_of_the_fake),
 		cmocka_unit_test(test_options_of_a_newer_caller),
 		cmocka_unit_test(test_drop_reasons),

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "redact/redact.h"
 #include "shared/config.h"
 
 /* An event injected by the caller. */
@@ -30,6 +31,9 @@ struct scap {
 	 * stays valid as long as the engine is not called. */
 	int held; /* 0: nothing is held back */
 	struct scap_evt held_evt;
+	struct scap_redact *redact; /* NULL: none */
+	uint8_t *copy; /* of the current event, with values overwritten */
+	size_t copy_sz;
 };
 
 /* Reads options of any version: missing ones are zero, unknown ones must be zero. */
@@ -51,8 +55,23 @@ static int read_opts(struct scap_open_opts *out, const struct scap_open_opts *op
 	return 0;
 }
 
+void scap_redact_beside(const struct scap *s, const struct scap_state *st)
+{
+	if (s->redact)
+		scap_redact_state(s->redact, st);
+}
+
+/* Overwrites the state of a section, which is new. */
+static void redact_state(struct scap *s)
+{
+	const struct scap_state *st = s->ops->state(s->engine);
+
+	if (st)
+		scap_redact_beside(s, st);
+}
+
 int scap_open_engine(struct scap **out, const struct scap_engine_ops *ops, void *engine,
-		     const struct scap_log *log)
+		     struct scap_redact *redact, const struct scap_log *log)
 {
 	struct scap *s = calloc(1, sizeof(*s));
 
@@ -63,8 +82,20 @@ int scap_open_engine(struct scap **out, const struct scap_engine_ops *ops, void 
 	s->last = &s->first;
 	s->ops = ops;
 	s->engine = engine;
+	s->redact = redact;
+	redact_state(s);
 	*out = s;
 	return 0;
+}
+
+/* Buffers that will be overwritten are not even copied in the kernel, which keeps at least a byte.
+ */
+static void leave_out_buffers(struct scap_open_opts *opts)
+{
+	if (!opts->redact || !(scap_redact_kinds(opts->redact) & SCAP_REDACT_BUFFERS))
+		return;
+	opts->snaplen = 1;
+	opts->n_snap_ports = 0;
 }
 
 int scap_open(struct scap **out, const struct scap_open_opts *user_opts)
@@ -78,13 +109,15 @@ int scap_open(struct scap **out, const struct scap_open_opts *user_opts)
 	if (err)
 		return err; /* options of another version: their log cannot be trusted */
 	log = (struct scap_log){opts.log, opts.log_ctx};
+	leave_out_buffers(&opts);
 	if (opts.paths)
 		err = scap_file_open(&engine, &opts, &log);
 	else
 		err = scap_live_open(&engine, &opts, &log);
 	if (err)
 		return err;
-	return scap_open_engine(out, opts.paths ? &scap_file_ops : &scap_live_ops, engine, &log);
+	return scap_open_engine(out, opts.paths ? &scap_file_ops : &scap_live_ops, engine,
+				opts.redact, &log);
 }
 
 void scap_close(struct scap *s)
@@ -93,6 +126,7 @@ void scap_close(struct scap *s)
 		return;
 	s->ops->close(s->engine);
 	free(s->lent);
+	free(s->copy);
 	while (s->first) {
 		struct injected *in = s->first;
 
@@ -169,12 +203,40 @@ static int no_event(struct scap *s, int ret)
 		s->num = 0;
 	if (ret == SCAP_NEW_FILE || ret == SCAP_NEW_SECTION) {
 		s->state_dropped = 0;
+		redact_state(s);
 		return SCAP_NEW_SECTION;
 	}
 	return ret;
 }
 
-int scap_next(struct scap *s, struct scap_evt *evt, int timeout_ms)
+/* Replaces an event by a copy in which values are overwritten: the memory of rings and files is not
+ * ours. Returns 1, or -ENOMEM. A function of its own, so that the common path saves no registers
+ * for it. */
+static __attribute__((noinline)) int redact_event(struct scap *s, struct scap_evt *evt,
+						  struct scap_params *params)
+{
+	const struct ppm_evt_hdr *hdr = evt->hdr;
+
+	if (!scap_redact_wants(s->redact, hdr, params))
+		return 1;
+	if (s->copy_sz < hdr->len) {
+		uint8_t *copy = realloc(s->copy, hdr->len);
+
+		if (!copy)
+			return -ENOMEM;
+		s->copy = copy;
+		s->copy_sz = hdr->len;
+	}
+	memcpy(s->copy, hdr, hdr->len);
+	scap_redact_event(s->redact, s->copy, hdr, params);
+	for (unsigned int i = 0; i < params->n; i++)
+		params->v[i].p = s->copy + (params->v[i].p - (const uint8_t *)hdr);
+	evt->hdr = (const struct ppm_evt_hdr *)s->copy;
+	return 1;
+}
+
+/* Works as scap_next, with the values of the event as they were captured. */
+static int next_event(struct scap *s, struct scap_evt *evt, int timeout_ms)
 {
 	int ret = s->has_aside ? next_or_injected(s, evt, timeout_ms)
 			       : s->ops->next(s->engine, evt, timeout_ms);
@@ -185,22 +247,34 @@ int scap_next(struct scap *s, struct scap_evt *evt, int timeout_ms)
 	return 1;
 }
 
+int scap_next(struct scap *s, struct scap_evt *evt, int timeout_ms)
+{
+	struct scap_params params;
+	int ret = next_event(s, evt, timeout_ms);
+
+	if (ret != 1 || !s->redact)
+		return ret;
+	scap_evt_params(evt->hdr, &params);
+	return redact_event(s, evt, &params);
+}
+
 int scap_next_split(struct scap *s, struct scap_evt *evt, struct scap_params *params,
 		    int timeout_ms)
 {
 	int ret;
 
 	if (s->has_aside || !s->ops->next_split) {
-		ret = scap_next(s, evt, timeout_ms);
-		if (ret == 1)
-			scap_evt_params(evt->hdr, params);
-		return ret;
+		ret = next_event(s, evt, timeout_ms);
+		if (ret != 1)
+			return ret;
+		scap_evt_params(evt->hdr, params);
+	} else {
+		ret = s->ops->next_split(s->engine, evt, params, timeout_ms);
+		if (ret != 1)
+			return no_event(s, ret);
+		count_event(s, evt);
 	}
-	ret = s->ops->next_split(s->engine, evt, params, timeout_ms);
-	if (ret != 1)
-		return no_event(s, ret);
-	count_event(s, evt);
-	return 1;
+	return s->redact ? redact_event(s, evt, params) : 1;
 }
 
 int scap_stop(struct scap *s)
@@ -216,6 +290,11 @@ int scap_is_over(const struct scap *s)
 uint64_t scap_begin_ns(const struct scap *s)
 {
 	return s->ops->begin ? s->ops->begin(s->engine) : 0;
+}
+
+uint64_t scap_now_ns(const struct scap *s)
+{
+	return s->ops->now ? s->ops->now(s->engine) : 0;
 }
 
 const struct scap_state *scap_state(const struct scap *s)

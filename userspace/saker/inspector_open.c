@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "privileges.h"
+#include "redact/redact.h"
 #include "say.h"
 
 struct sinsp_lookup *inspector_lookup(const char *socket, const char *cri, const char *root)
@@ -32,6 +33,21 @@ void inspector_keep_requests(struct scap_open_opts *opts)
 
 	opts->snap_ports = &all;
 	opts->n_snap_ports = 1;
+}
+
+void inspector_report_redacted(const struct scap_redact *redact)
+{
+	struct scap_redact_counts n;
+
+	if (!redact)
+		return;
+	scap_redact_get_counts(redact, &n);
+	if (n.n_unsearched)
+		say_notice("%llu values were redacted; %llu of them as a whole, since their search "
+			   "exceeded its limit",
+			   (unsigned long long)n.n, (unsigned long long)n.n_unsearched);
+	else
+		say_notice("%llu values were redacted", (unsigned long long)n.n);
 }
 
 int inspector_open(struct sinsp **out, const struct scap_open_opts *opts,

@@ -15,6 +15,9 @@ struct sinsp_lookup *inspector_lookup(const char *socket, const char *cri, const
 /* Keeps as much of the data on sockets as requests need. */
 void inspector_keep_requests(struct scap_open_opts *opts);
 
+/* Reports how many values were redacted. NULL: nothing. */
+void inspector_report_redacted(const struct scap_redact *redact);
+
 /* Opens a source, live or the file opts->paths[0], and its inspector. Takes ownership of
  * inspector->lookup. Returns 0, or a negative errno after reporting it. */
 int inspector_open(struct sinsp **out, const struct scap_open_opts *opts,

@@ -102,6 +102,7 @@ const struct option_row option_rows[] = {
 	 "socket with one of PORTS at either end. PORTS is a port or a range: 443, 8000-8100. "
 	 "Can be repeated. Live only.",
 	 parse_snap_port, AT(snap_ports)},
+	ROW_REDACT(GROUP_SOURCE),
 	{0, "all", NULL, GROUP_SOURCE,
 	 "With -- CMD: capture the whole machine while CMD runs, not only CMD and its "
 	 "descendants.",

@@ -59,6 +59,7 @@
 	 "With -w: stop when the file system has less than SIZE bytes free; 0 disables the " \
 	 "check. Default: 1G, or 5 % of the file system if that is less.", \
 	 parse_min_free, AT(min_free)}
+#define ROW_REDACT(group) OPTION_ROW_REDACT(group, AT(redact))
 #define ROW_HELP(group) {'h', "help", NULL, group, "Show this text.", set_value, AT(mode), MODE_HELP}
 /* clang-format on */
 

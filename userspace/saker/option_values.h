@@ -36,6 +36,7 @@ int parse_filter_name(void *member, const struct option_row *row,
 		      const char *arg); /* filter_name_list */
 int parse_snap_port(void *member, const struct option_row *row,
 		    const char *arg); /* snap_port_list */
+int parse_redact(void *member, const struct option_row *row, const char *arg); /* scap_redact * */
 
 /* struct options */
 int parse_chisel(void *member, const struct option_row *row, const char *arg);
@@ -47,8 +48,16 @@ int parse_chisel_limit(void *member, const struct option_row *row,
 /* Returns 0 if @name is a valid comm; else -EINVAL after reporting the reason. */
 int check_comm(const struct option_row *row, const char *name);
 
-/* Rows of the commands beside saker that open a live source, with the offsets of their members. */
+/* Rows of several commands, with the offsets of their members. */
 /* clang-format off */
+#define OPTION_ROW_REDACT(group, member) \
+	{0, "redact", "WHAT", group, \
+	 "Overwrite values by asterisks before they are shown, written or sent. WHAT is buffers (what is " \
+	 "read, written, sent or received), args (arguments of processes), env (values of their " \
+	 "environment), or several of them separated by commas; or /REGEX/: what it matches in any value. " \
+	 "Can be repeated.", \
+	 parse_redact, member}
+/* Of the commands beside saker that open a live source. */
 #define OPTION_ROWS_OF_SOURCE(ring_sz, container_socket, cri_socket) \
 	{0, "ring-size", "SIZE", GROUP_LIVE, \
 	 "Bytes per ring between kernel and saker, a power of two with optional suffix K, M or G (default 8M).", \

@@ -160,6 +160,7 @@ struct options {
 	struct flight_options flight;
 	uint64_t snaplen; /* 0: default */
 	struct snap_port_list snap_ports;
+	struct scap_redact *redact; /* owned; NULL: none */
 	uint64_t ring_sz; /* 0: default */
 	uint32_t cpus_per_ring; /* UINT32_MAX: all; 0: default */
 	const char *container_socket; /* "none": no queries; NULL: default */

@@ -8,6 +8,7 @@
 
 #include "fields/nearest.h"
 #include "option_values.h"
+#include "redact/redact.h"
 #include "say.h"
 #include "shared/config.h"
 
@@ -210,6 +211,54 @@ int parse_snap_port(void *member, const struct option_row *row, const char *arg)
 	v[list->n++] = port;
 	list->v = v;
 	return 0;
+}
+
+/* ---- redaction ---- */
+
+static int one_redacted(void *member, const struct option_row *row, const char *item)
+{
+	struct nearest near;
+
+	if (!scap_redact_add(member, item))
+		return 0;
+	nearest_begin(&near, item);
+	for (unsigned int i = 0; scap_redact_name(i); i++)
+		nearest_try(&near, scap_redact_name(i));
+	if (near.best)
+		say("--%s cannot redact '%s'; did you mean %s?", row->name, item, near.best);
+	else
+		say("--%s cannot redact '%s': it takes buffers, args, env, or /REGEX/", row->name,
+		    item);
+	return -EINVAL;
+}
+
+static int add_pattern(struct scap_redact *r, const struct option_row *row, const char *arg)
+{
+	const size_t len = strlen(arg);
+	char why[256];
+	size_t at;
+	int err;
+
+	if (len < 3 || arg[len - 1] != '/') {
+		say("--%s needs a pattern between slashes, as in '/token=[a-z]+/', not '%s'",
+		    row->name, arg);
+		return -EINVAL;
+	}
+	err = scap_redact_add_pattern(r, arg + 1, len - 2, why, &at);
+	if (err == -EINVAL)
+		say("--%s: invalid pattern at byte %zu of '%.*s': %s", row->name, at + 1,
+		    (int)len - 2, arg + 1, why);
+	return err;
+}
+
+/* WHAT,... or /REGEX/, which may have commas */
+int parse_redact(void *member, const struct option_row *row, const char *arg)
+{
+	struct scap_redact **r = member;
+
+	if (!*r && scap_redact_new(r))
+		return -ENOMEM;
+	return *arg == '/' ? add_pattern(*r, row, arg) : each_item(*r, row, arg, one_redacted);
 }
 
 /* ---- names that filters may use ---- */

@@ -11,6 +11,7 @@
 #include "option_values.h"
 #include "options.h"
 #include "pieces.h"
+#include "redact/redact.h"
 #include "say.h"
 #include "shared/config.h"
 
@@ -404,6 +405,8 @@ int options_parse(struct options *o, int argc, char **argv)
 		err = o->profile.on ? profile_settle(o) : o->selftest.on ? selftest_settle(o) : 0;
 	if (!err)
 		err = join_filter(o);
+	if (err == -ENOMEM)
+		say("not enough memory for the options");
 	if (err)
 		return err;
 	settle_demanded(o);
@@ -436,4 +439,5 @@ void options_fini(struct options *o)
 	free(o->filter);
 	free(o->words.v);
 	free(o->chisels.v);
+	scap_redact_free(o->redact);
 }

@@ -65,6 +65,7 @@ const struct option_row profile_rows[] = {
 	{0, "diff", "A B", GROUP_PROFILE,
 	 "Compare the capture files A and B: functions with a larger or smaller share in B.",
 	 parse_diff, 0},
+	ROW_REDACT(GROUP_PROFILE),
 	ROW_WRITE(GROUP_PROFILE,
 		  "Write the samples to a capture file, to look at them later with -r; without -o or -c "
 		  "nothing else."),

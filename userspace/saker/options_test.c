@@ -8,13 +8,14 @@
 #include <cmocka.h>
 
 #include "options.h"
+#include "redact/redact.h"
 #include "shared/config.h"
 
 enum { MAX_ARGS = 16 };
 
 static int parse(struct options *o, ...)
 {
-	char *argv[MAX_ARGS + 1] = {(char *)"saker"};
+	static char *argv[MAX_ARGS + 1] = {(char *)"saker"}; /* options point to it */
 	int argc = 1;
 	va_list ap;
 
@@ -197,6 +198,26 @@ static void test_selection(void **state)
 	assert_refused("--pid", "1", "--", "ls");
 }
 
+static void test_redact(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_parses(&o, "--redact", "buffers,env", "--redact=/a,b/", "--redact", "/[/]/");
+	assert_int_equal(scap_redact_kinds(o.redact), SCAP_REDACT_BUFFERS | SCAP_REDACT_ENV);
+	options_fini(&o);
+	assert_parses(&o, "profile", "--redact", "args");
+	assert_int_equal(scap_redact_kinds(o.redact), SCAP_REDACT_ARGS);
+	options_fini(&o);
+	assert_refused("--redact", "bufers");
+	assert_refused("--redact", "");
+	assert_refused("--redact", "env,");
+	assert_refused("--redact", "/a");
+	assert_refused("--redact", "/");
+	assert_refused("--redact", "//");
+	assert_refused("--redact", "/(/");
+}
+
 static void test_command(void **state)
 {
 	struct options o;
@@ -324,6 +345,7 @@ int main(void)
 		cmocka_unit_test(test_letters_and_names),
 		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_selection),
+		cmocka_unit_test(test_redact),
 		cmocka_unit_test(test_command),
 		cmocka_unit_test(test_why),
 		cmocka_unit_test(test_filter),

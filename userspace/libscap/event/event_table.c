@@ -85,6 +85,29 @@ void scap_event_each(void (*fn)(void *ctx, const struct scap_event_info *info), 
 			fn(ctx, &events[i]);
 }
 
+struct dyn_type {
+	uint16_t event; /* 0: all others */
+	uint8_t parts[5]; /* types, by the index that the value begins with; PT_NONE: no such index
+			   */
+};
+
+static const struct dyn_type dyn_types[] = {
+	{EVT_SETSOCKOPT_X, {PT_BYTEBUF, PT_ERRNO, PT_UINT32, PT_UINT64, PT_RELTIME}},
+	{EVT_GETSOCKOPT_X, {PT_BYTEBUF, PT_ERRNO, PT_UINT32, PT_UINT64, PT_RELTIME}},
+	{EVT_PTRACE_X, {PT_UINT64, PT_SIGTYPE}},
+	{EVT_KEYCTL_X, {PT_INT64, PT_CHARBUF}},
+	{0, {PT_FD, PT_ERRNO}},
+};
+
+unsigned int scap_dyn_type(unsigned int event, uint8_t index)
+{
+	const struct dyn_type *t = dyn_types;
+
+	while (t->event && t->event != event)
+		t++;
+	return index < sizeof(t->parts) ? t->parts[index] : PT_NONE;
+}
+
 size_t scap_evt_len_sz(unsigned int type)
 {
 	const struct scap_event_info *info = scap_event_info(type);

@@ -45,6 +45,10 @@ const struct scap_event_info *scap_event_info(unsigned int type);
 /* Calls @fn for every event in ascending order of types. */
 void scap_event_each(void (*fn)(void *ctx, const struct scap_event_info *info), void *ctx);
 
+/* Returns the type of the value in a PT_DYN parameter of @event, which begins with @index; PT_NONE:
+ * no such index. */
+unsigned int scap_dyn_type(unsigned int event, uint8_t index);
+
 /* Returns the size of an entry of the array of lengths: 2, or 4 with EF_LARGE_PAYLOAD. */
 size_t scap_evt_len_sz(unsigned int type);
 

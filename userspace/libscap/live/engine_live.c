@@ -336,6 +336,13 @@ static uint64_t live_begin(const void *engine)
 	return clock_offset_at(&e->epoch, e->begin_ns);
 }
 
+static uint64_t live_now(const void *engine)
+{
+	const struct live_engine *e = engine;
+
+	return clock_offset_at(&e->epoch, clock_read_ns(CLOCK_BOOTTIME));
+}
+
 static int live_open_code(const void *engine, uint32_t dev, uint64_t ino)
 {
 	struct live_unwind *u = live_unwind_of(((const struct live_engine *)engine)->driver);
@@ -353,6 +360,7 @@ const struct scap_engine_ops scap_live_ops = {
 	.stats = live_stats,
 	.sampler_stats = live_sampler_stats_of,
 	.begin = live_begin,
+	.now = live_now,
 	.open_code = live_open_code,
 	.close = live_engine_close,
 };

@@ -28,6 +28,9 @@ int scap_fake_add_call(struct scap_fake *f, uint64_t enter_ns, uint64_t exit_ns,
 /* Sets what scap_running returns from then on; copied. Returns 0 or a negative errno. */
 int scap_fake_set_running(struct scap_fake *f, const struct scap_running *v, size_t n);
 
+/* Sets the option redact of the source. */
+void scap_fake_redact(struct scap_fake *f, struct scap_redact *redact);
+
 /* Takes ownership of @f. */
 int scap_fake_open(struct scap **out, struct scap_fake *f);
 

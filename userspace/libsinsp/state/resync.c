@@ -94,15 +94,25 @@ static int64_t epoch_offset_ns(void)
 	return clock_read_ns(CLOCK_REALTIME) - clock_read_ns(CLOCK_BOOTTIME);
 }
 
+/* Returns the state that was read, with the values overwritten that the source overwrites. */
+static const struct scap_state *state_of(const struct sinsp *s, struct scap_state_build *b)
+{
+	const struct scap_state *st = scap_state_build_done(b);
+
+	scap_redact_beside(s->src, st);
+	return st;
+}
+
 /* Reads a thread and its main thread, without descriptors: those are read when they are used. */
-static const struct scap_state *read_thread(struct scap_state_build *b, int64_t tid)
+static const struct scap_state *read_thread(const struct sinsp *s, struct scap_state_build *b,
+					    int64_t tid)
 {
 	const struct scap_scan_opts opts = {
 		.sz = sizeof(opts), .no_files = 1, .epoch_offset_ns = epoch_offset_ns()};
 
 	if (!b || scap_scan_thread(b, tid, &opts))
 		return NULL;
-	return scap_state_build_done(b);
+	return state_of(s, b);
 }
 
 static void set_resynced(struct sinsp_thread *t)
@@ -139,7 +149,7 @@ static void read_unknown(struct sinsp *s, int64_t tid)
 	if (!begun)
 		return;
 	b = scap_state_build_new();
-	import_threads(s, read_thread(b, tid));
+	import_threads(s, read_thread(s, b, tid));
 	scap_state_build_free(b);
 	end_read(&s->resync, begun);
 }
@@ -203,7 +213,7 @@ struct sinsp_thread *sinsp_resync_thread(struct sinsp *s, struct sinsp_thread *t
 	    !(begun = begin_read(r)))
 		return t;
 	b = scap_state_build_new();
-	t = refresh(s, t, read_thread(b, t->tid));
+	t = refresh(s, t, read_thread(s, b, t->tid));
 	scap_state_build_free(b);
 	end_read(r, begun);
 	if (t)
@@ -243,14 +253,15 @@ static const struct sinsp_fd *import_file(struct sinsp *s, struct sinsp_thread *
 }
 
 /* The state has no descriptor without its thread. */
-static const struct scap_state *read_file(struct scap_state_build *b, int64_t tid, int64_t num)
+static const struct scap_state *read_file(const struct sinsp *s, struct scap_state_build *b,
+					  int64_t tid, int64_t num)
 {
 	const struct scap_scan_opts opts = {.sz = sizeof(opts)};
 	const struct scap_thread_info t = {.tid = tid};
 
 	if (!b || scap_state_build_thread(b, &t) || scap_scan_file(b, tid, num, &opts))
 		return NULL;
-	return scap_state_build_done(b);
+	return state_of(s, b);
 }
 
 const struct sinsp_fd *sinsp_resync_fd(struct sinsp *s, struct sinsp_thread *t, int64_t num,
@@ -270,7 +281,7 @@ const struct sinsp_fd *sinsp_resync_fd(struct sinsp *s, struct sinsp_thread *t, 
 	    !(begun = begin_read(&s->resync)))
 		return fd;
 	b = scap_state_build_new();
-	fd = import_file(s, t, num, read_file(b, t->tid, num));
+	fd = import_file(s, t, num, read_file(s, b, t->tid, num));
 	scap_state_build_free(b);
 	end_read(&s->resync, begun);
 	return fd;

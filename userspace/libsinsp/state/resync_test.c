@@ -13,6 +13,7 @@
 
 #include "inspector.h"
 #include "procfs/proc_scan.h"
+#include "redact/redact.h"
 #include "testing/engine_fake.h"
 #include "testing/test_main.h"
 
@@ -347,6 +348,37 @@ static void test_resyncs_unknown_threads(void **state)
 	close(fd);
 }
 
+/* What is read from /proc is redacted as what the source has. */
+static void test_resync_is_redacted(void **state)
+{
+	struct scap_fake *f;
+	struct scap_redact *r;
+	struct sinsp_evt evt;
+	struct sinsp *s;
+	char name[64], why[256];
+	size_t at;
+	int fd;
+
+	(void)state;
+	if (!scap_proc_is_global())
+		skip();
+	assert_int_equal(scap_redact_new(&r), 0);
+	assert_int_equal(scap_redact_add_pattern(r, "saker_|test$", 12, why, &at), 0);
+	fd = open_own(name);
+	f = scap_fake_new();
+	reads(f, now_ns(), getpid(), fd);
+	scap_fake_redact(f, r);
+	s = start(f, 1);
+	next_exit(s, &evt);
+	assert_true(evt.thread->known);
+	assert_string_equal(evt.thread->comm, "resync_****");
+	assert_non_null(evt.fd);
+	assert_memory_equal(evt.fd->name, "/tmp/******resync_", strlen("/tmp/******resync_"));
+	sinsp_close(s);
+	scap_redact_free(r);
+	close(fd);
+}
+
 /* The end of a process and the start of this one, with its PID, were lost. */
 static void test_resyncs_reused_tid(void **state)
 {
@@ -454,6 +486,7 @@ int main(void)
 		cmocka_unit_test(test_resyncs_files),
 		cmocka_unit_test(test_same_file),
 		cmocka_unit_test(test_resyncs_unknown_threads),
+		cmocka_unit_test(test_resync_is_redacted),
 		cmocka_unit_test(test_resyncs_reused_tid),
 		cmocka_unit_test(test_lost_exits),
 		cmocka_unit_test(test_is_bounded),
