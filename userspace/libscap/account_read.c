@@ -479,8 +479,8 @@ static void read_losses(struct scap_account *a)
 		return;
 	a->has_told_losses = 1;
 	scap_say(&a->log, SCAP_LOG_WARN,
-		 "accounting is not complete: a table is full, or memory was short; the losses are "
-		 "counted");
+		 "accounting is not complete: a table is full, memory was short, or the end of a "
+		 "process was not seen; the losses are counted");
 }
 
 int scap_account_read(struct scap_account *a, const struct scap_account_snapshot **out)

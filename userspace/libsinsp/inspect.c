@@ -20,6 +20,7 @@
 
 static void drop_state(struct sinsp *s)
 {
+	sinsp_warn_refused(s);
 	sinsp_requests_free(s->requests);
 	s->requests = NULL;
 	sinsp_timeline_free(s, s->timeline);
@@ -64,7 +65,6 @@ static int import_state(struct sinsp *s)
 		err = sinsp_import_state(&s->threads, st);
 	if (!err)
 		err = mark_all(s);
-	sinsp_warn_fd_limit(s);
 	return err;
 }
 
@@ -368,13 +368,16 @@ int sinsp_next(struct sinsp *s, struct sinsp_evt *evt, int timeout_ms)
 		do
 			r = next_or_derived(s, evt, timeout_ms);
 		while (r == SCAP_NEW_SECTION);
-		return r;
+	} else {
+		sinsp_parse_finish(s);
+		if (s->container_events)
+			sinsp_step_containers(s);
+		r = next_raw(s, evt, timeout_ms);
+		r = r == 1 ? apply(s, evt) : r;
 	}
-	sinsp_parse_finish(s);
-	if (s->container_events)
-		sinsp_step_containers(s);
-	r = next_raw(s, evt, timeout_ms);
-	return r == 1 ? apply(s, evt) : r;
+	if (r <= 0)
+		sinsp_warn_refused(s);
+	return r;
 }
 
 void sinsp_set_before(struct sinsp *s, sinsp_before_fn before, void *ctx)
@@ -403,6 +406,26 @@ int sinsp_export(struct sinsp *s, struct scap_state_build **out)
 	else
 		*out = b;
 	return err;
+}
+
+int sinsp_each_open_slice(struct sinsp *s, uint64_t now_ns, sinsp_slice_fn fn, void *ctx)
+{
+	struct sinsp_derived stream = s->derived;
+	struct sinsp_evt evt = {.insp = s, .fdnum = -1, .other_fdnum = -1};
+	int r = 0;
+
+	if (!s->timeline)
+		return 0;
+	s->derived = (struct sinsp_derived){.kinds = SINSP_DERIVE_SLICES, .ts_ns = now_ns};
+	sinsp_timeline_open(s, now_ns);
+	evt.info = scap_event_info(EVT_SLICE_E);
+	while (!r && sinsp_derived_take(&s->derived, &evt)) {
+		evt.thread = sinsp_threads_find(&s->threads, (int64_t)evt.raw.hdr->tid);
+		r = fn(ctx, &evt);
+	}
+	sinsp_derived_fini(&s->derived);
+	s->derived = stream;
+	return r;
 }
 
 static int is_of_tree(const struct sinsp *s, const struct sinsp_evt *evt)

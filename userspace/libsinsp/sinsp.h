@@ -104,6 +104,11 @@ void sinsp_set_section(struct sinsp *s, sinsp_section_fn section, void *ctx);
  * scap_state_build_free. Returns 0 or -ENOMEM. */
 int sinsp_export(struct sinsp *s, struct scap_state_build **out);
 
+/* Calls @fn with a slice for each thread that waits at @now_ns: so far. The stream is not changed:
+ * the wait has its slice when it ends. Returns 0, or what @fn returned, which ends it, if not 0. */
+typedef int (*sinsp_slice_fn)(void *ctx, const struct sinsp_evt *evt);
+int sinsp_each_open_slice(struct sinsp *s, uint64_t now_ns, sinsp_slice_fn fn, void *ctx);
+
 int sinsp_evt_shown(const struct sinsp *s, const struct sinsp_evt *evt);
 
 /* Returns whether the event is of the selected process tree, shown or not, and so goes to a file.

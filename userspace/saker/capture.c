@@ -17,6 +17,7 @@
 #include "chisels.h"
 #include "clock.h"
 #include "filter_arg.h"
+#include "inspector_open.h"
 #include "privileges.h"
 #include "say.h"
 #include "signals.h"
@@ -153,7 +154,7 @@ static int tick(struct capture *c)
 			return err;
 	}
 	if (c->live && signals_take_trigger())
-		dispatch_trigger(&c->dispatch);
+		dispatch_trigger(&c->dispatch, scap_now_ns(source(c)));
 	progress_show(&c->progress, read_share(c));
 	err = output_flush_old(&c->dispatch.lines);
 	if (!err && c->dispatch.chisels && c->live)
@@ -195,7 +196,7 @@ static int idle_ms(const struct capture *c)
 	if (!c->live || !c->dispatch.chisels)
 		return ms;
 	due_ns = chisels_due_ns(c->dispatch.chisels);
-	now_ns = clock_read_ns(CLOCK_REALTIME);
+	now_ns = scap_now_ns(source(c));
 	if (due_ns <= now_ns)
 		return 1;
 	return (due_ns - now_ns) / 1000000 < (uint64_t)ms ? (int)((due_ns - now_ns) / 1000000) + 1
@@ -238,7 +239,7 @@ static int loop(struct capture *c)
 				err = tick(c);
 			}
 		} else {
-			err = dispatch_idle(&c->dispatch);
+			err = dispatch_idle(&c->dispatch, scap_now_ns(source(c)));
 			timeout_ms = idle_ms(c);
 			if (!err)
 				err = tick(c);
@@ -448,6 +449,8 @@ static int finish(struct capture *c, int err)
 		report_print(&c->report, stderr);
 	report_warn_lost(&c->report);
 	report_warn_requests(&c->report);
+	if (c->n_inspectors)
+		inspector_report_redacted(c->o->redact);
 	if (!err)
 		report_unshown(c);
 	dispatch_fini(&c->dispatch);

@@ -13,6 +13,7 @@
 #include "fields/field.h"
 #include "inspector_open.h"
 #include "privileges.h"
+#include "redact/redact.h"
 #include "say.h"
 
 #define PROFILE_NAP_MS 100 /* what a profile prints comes at its end */
@@ -192,6 +193,8 @@ static int first_pass(struct capture *c, const struct scap_open_opts *opts,
 		return 0;
 	err = dispatch_first_pass(&c->dispatch, c->o, inspector);
 	sinsp_close(inspector);
+	if (opts->redact)
+		scap_redact_restart(opts->redact);
 	return err;
 }
 
@@ -278,6 +281,7 @@ static int open_source(struct capture *c, size_t i)
 		.tls = (uint32_t)o->tls,
 		.nap_ms = o->profile.on ? PROFILE_NAP_MS : 0,
 		.sampler = sampler(&so, &o->sample, tracepoints),
+		.redact = o->redact,
 	};
 	struct sinsp_opts sinsp_opts = inspector_opts(c, path[0]);
 	unsigned int before = say_n_errors();

@@ -29,7 +29,7 @@ struct capture {
 	uint64_t slow_tick_ms;
 	uint64_t checked_ms; /* when processes_ended last checked */
 	int live;
-	int opens_late; /* replay: files are opened behind the first event */
+	unsigned int late_files; /* replay: how files are opened behind the first event */
 	int stopping; /* the source was stopped: it delivers what it still has */
 };
 

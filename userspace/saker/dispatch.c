@@ -381,18 +381,18 @@ int dispatch_event(struct dispatch *t, struct sinsp_evt *evt)
 	return deliver(t, evt, matches, 0);
 }
 
-int dispatch_idle(struct dispatch *t)
+int dispatch_idle(struct dispatch *t, uint64_t now_ns)
 {
 	int err = output_flush(&t->lines);
 
 	if (!err && t->chisels && t->live) {
-		err = chisels_idle(t->chisels, clock_read_ns(CLOCK_REALTIME));
+		err = chisels_idle(t->chisels, now_ns);
 		t->done |= t->chisels->run.end;
 	}
 	if (!err && t->chisels)
 		err = chisels_flush(t->chisels);
 	if (!err && t->flight)
-		flight_idle(t->flight, t->live ? clock_read_ns(CLOCK_REALTIME) : 0);
+		flight_idle(t->flight, now_ns);
 	/* Flushing reduces compression: dispatch_flush_file is called often enough. */
 	if (!err && t->o->compress == SCAP_COMPRESS_NONE)
 		dispatch_flush_file(t);
@@ -406,8 +406,10 @@ static int put_summary(struct dispatch *t)
 	FILE *f = open_memstream(&text, &len);
 	int err;
 
-	if (!f)
+	if (!f) {
+		say("no memory for the summary");
 		return -ENOMEM;
+	}
 	(t->o->lines_kind == SINSP_FORMAT_JSON ? summary_print_json : summary_print)(t->summary, f);
 	fclose(f);
 	err = output_write(&t->lines, text, len);

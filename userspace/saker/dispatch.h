@@ -72,10 +72,10 @@ int dispatch_open_file(struct dispatch *t, const struct scap *src);
 /* @command: PID of the command, 0: none. */
 int dispatch_open(struct dispatch *t, struct sinsp *inspector, int64_t command);
 int dispatch_event(struct dispatch *t, struct sinsp_evt *evt);
-/* Writes a file of the flight recorder: saker got the signal for that. */
-void dispatch_trigger(struct dispatch *t);
-/* The source is idle: flushes what is buffered. */
-int dispatch_idle(struct dispatch *t);
+/* Writes a file of the flight recorder: saker got the signal for that. @now_ns: of scap_now_ns. */
+void dispatch_trigger(struct dispatch *t, uint64_t now_ns);
+/* The source is idle: flushes what is buffered. @now_ns: as above. */
+int dispatch_idle(struct dispatch *t, uint64_t now_ns);
 void dispatch_flush_file(struct dispatch *t);
 int dispatch_finish_file(struct dispatch *t, struct report *r);
 int dispatch_finish_lines(struct dispatch *t); /* and prints the summary */

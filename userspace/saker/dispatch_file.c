@@ -110,6 +110,8 @@ int dispatch_open_file(struct dispatch *t, const struct scap *src)
 	pieces_init(&t->pieces, t->o);
 	t->puts_needed = pieces_wanted(t->o) || t->o->with_symbols;
 	t->provenance = provenance(t, src);
+	if (!t->provenance)
+		say_warning("no memory for the version, kernel and options in the file");
 	if (t->o->flight.span_ns)
 		return dispatch_open_flight(t);
 	/* The first piece begins with the first event, whose time may be part of its name. */

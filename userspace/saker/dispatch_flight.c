@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
 #include "fields/format.h"
 #include "file_needs.h"
 #include "say.h"
@@ -108,8 +107,8 @@ void dispatch_put_flight(struct dispatch *t, const struct sinsp_evt *evt)
 	}
 }
 
-void dispatch_trigger(struct dispatch *t)
+void dispatch_trigger(struct dispatch *t, uint64_t now_ns)
 {
 	if (t->flight)
-		flight_trigger(t->flight, clock_read_ns(CLOCK_REALTIME), NULL, "SIGUSR1");
+		flight_trigger(t->flight, now_ns, NULL, "SIGUSR1");
 }

@@ -159,6 +159,25 @@ static void put_bash_command(const struct option_command *command)
 	printf("\t\treturn\n\tfi\n");
 }
 
+/* Programs of their own: their help lists the options. The second word alone names one. */
+static void put_bash_programs(void)
+{
+	const char *sep = "\tcase $((COMP_CWORD > 1))${COMP_WORDS[1]} in\n\t";
+
+	for (const struct option_command *c = option_commands; c->name; c++) {
+		if (!c->program)
+			continue;
+		printf("%s1%s", sep, c->name);
+		sep = " | ";
+	}
+	printf(")\n\t\tmapfile -t COMPREPLY < <(\n"
+	       "\t\t\t[[ $cur == -* ]] || compgen -f -- \"$cur\"\n"
+	       "\t\t\tcompgen -W \"$(\"${COMP_WORDS[0]}\" \"${COMP_WORDS[1]}\" --help 2>/dev/null "
+	       "|\n"
+	       "\t\t\t\tsed -n 's/^  \\(-., \\|    \\)\\(--[a-z-]*\\).*/\\2/p')\" -- \"$cur\")\n"
+	       "\t\treturn\n\t\t;;\n\tesac\n");
+}
+
 static int put_bash(void)
 {
 	const struct option_row *row;
@@ -172,8 +191,9 @@ static int put_bash(void)
 	       "\t\t\t_command_offset $((i + 1))\n"
 	       "\t\t\treturn\n"
 	       "\t\tfi\n"
-	       "\tdone\n"
-	       "\tcase $prev in\n");
+	       "\tdone\n");
+	put_bash_programs();
+	printf("\tcase $prev in\n");
 	for (row = option_rows; row->name; row++) {
 		if (row->choices)
 			put_bash_choices(row);

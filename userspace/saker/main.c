@@ -19,6 +19,7 @@
 #include "options.h"
 #include "other_program.h"
 #include "profile_send.h"
+#include "redact/redact.h"
 #include "say.h"
 #include "selftest.h"
 #include "spawn.h"
@@ -43,8 +44,8 @@ static int list(const struct options *o)
 	return 0;
 }
 
-/* A chisel requested another run, as `around` does. */
-static int run_again(const struct chisels *cs)
+/* A chisel requested another run, as `around` does. It redacts what this one did. */
+static int run_again(const struct chisels *cs, struct options *first)
 {
 	static char self[] = "saker";
 	struct options o = {0};
@@ -52,8 +53,15 @@ static int run_again(const struct chisels *cs)
 	char **argv;
 
 	if (!chisels_split_run_app(cs, self, &argv, &argc) && !options_parse(&o, argc, argv) &&
-	    !chisels_check_run_app(cs, &o))
+	    !chisels_check_run_app(cs, &o)) {
+		if (first->redact) {
+			scap_redact_free(o.redact);
+			o.redact = first->redact;
+			scap_redact_restart(o.redact);
+			first->redact = NULL;
+		}
 		status = capture_run(&o, NULL, clock_now_ns());
+	}
 	for (int i = 1; i < argc; i++)
 		free(argv[i]);
 	free(argv);
@@ -78,7 +86,7 @@ static int run_chisels(struct options *o, uint64_t start_ns)
 	if (cs.run.ends_with_status)
 		status = cs.run.status;
 	else if (cs.run.run_app && cs.runs)
-		status = run_again(&cs) ?: status;
+		status = run_again(&cs, o) ?: status;
 	chisels_close(&cs);
 	return status;
 }

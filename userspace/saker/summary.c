@@ -15,6 +15,7 @@ struct summary_row {
 
 struct summary {
 	struct summary_row slots[N_SLOTS];
+	struct summary_row sorted[N_SLOTS]; /* for what is printed, which needs no memory then */
 };
 
 struct summary *summary_new(void)
@@ -111,8 +112,10 @@ static size_t merge_names(struct summary_row *rows, size_t n)
 	return n ? out + 1 : 0;
 }
 
-static size_t sorted_rows(const struct summary *sum, struct summary_row *rows)
+/* Sorts the rows into sum->sorted. Returns their number. */
+static size_t sort_rows(struct summary *sum)
 {
+	struct summary_row *rows = sum->sorted;
 	size_t i, n = 0;
 
 	for (i = 0; i < N_SLOTS; i++) {
@@ -137,31 +140,26 @@ static void print_row(FILE *f, const struct summary_row *row, uint64_t total)
 		fprintf(f, " %12s %11s\n", "-", "-");
 }
 
-void summary_print(const struct summary *sum, FILE *f)
+void summary_print(struct summary *sum, FILE *f)
 {
-	struct summary_row *rows = calloc(N_SLOTS, sizeof(*rows));
+	const size_t n = sort_rows(sum);
 	uint64_t total = 0;
-	size_t i, n;
+	size_t i;
 
-	if (!rows)
-		return;
-	n = sorted_rows(sum, rows);
 	for (i = 0; i < n; i++)
-		total += rows[i].n;
+		total += sum->sorted[i].n;
 	fprintf(f, "%-26s %10s %7s %9s %12s %11s\n", "Event", "Count", "Share", "Failed", "Seconds",
 		"Mean us");
 	for (i = 0; i < n; i++)
-		print_row(f, &rows[i], total);
-	free(rows);
+		print_row(f, &sum->sorted[i], total);
 }
 
-void summary_print_json(const struct summary *sum, FILE *f)
+void summary_print_json(struct summary *sum, FILE *f)
 {
-	struct summary_row *rows = calloc(N_SLOTS, sizeof(*rows));
-	const size_t n = rows ? sorted_rows(sum, rows) : 0;
+	const size_t n = sort_rows(sum);
 
 	for (size_t i = 0; i < n; i++) {
-		const struct summary_row *row = &rows[i];
+		const struct summary_row *row = &sum->sorted[i];
 
 		fprintf(f, "{\"evt.dir\":\"%c\",\"evt.type\":\"%s\",\"count\":%llu,\"failed\":%llu",
 			row->enter ? '>' : '<', row->name, (unsigned long long)row->n,
@@ -172,5 +170,4 @@ void summary_print_json(const struct summary *sum, FILE *f)
 				(unsigned long long)(row->time_ns / row->n_timed));
 		fputs("}\n", f);
 	}
-	free(rows);
 }

@@ -12,8 +12,8 @@ struct summary;
 struct summary *summary_new(void); /* NULL: no memory */
 void summary_free(struct summary *sum);
 void summary_add(struct summary *sum, const struct sinsp_evt *evt);
-void summary_print(const struct summary *sum, FILE *f);
+void summary_print(struct summary *sum, FILE *f);
 /* Prints an object for each row, with nanoseconds. */
-void summary_print_json(const struct summary *sum, FILE *f);
+void summary_print_json(struct summary *sum, FILE *f);
 
 #endif /* SAKER_SUMMARY_H */

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "capture_confine.h"
+#include "confine.h"
 #include "file/scap_file.h"
 #include "say.h"
 #include "spawn.h"
@@ -13,7 +13,7 @@ int verify_files(const char *const *paths)
 	int err, status = STATUS_OK;
 	unsigned int before;
 
-	confine_verify(paths);
+	confine_reader(paths, 0);
 	for (; *paths; paths++) {
 		before = say_n_errors();
 		err = scap_verify(*paths, say_log, NULL);

@@ -365,18 +365,33 @@ void add_old_event(struct bytes *b, uint32_t type, const struct ppm_evt_hdr *evt
 	end_block(b, at);
 }
 
-/* A small file with state, options and a closing block. */
-void make_small(struct bytes *b, struct list *l, enum scap_compress compress)
+int write_small(const struct list *l, const char *path, enum scap_compress compress)
 {
-	const uint32_t two[] = {8, 8}, three[] = {2, 2, 8}, dup[] = {8, 8, 8};
-	const uint32_t sample[] = {1, 8, 8, 5, 16, 24, 1, 8, 8, 8},
-		       map[] = {8, 8, 8, 8, 4, 4, 8, 8, 9, 20};
 	struct scap_state_build *st = scap_state_build_new();
 	struct scap_thread_info t = {.tid = 1, .pid = 1, .comm = "init", .start_ns = 1};
 	struct scap_fd_info fd = {.fd = 3, .type = SCAP_FD_MEMFD, .name = "memfd:x"};
 	struct scap_writer_opts opts = {.sz = sizeof(opts), .compress = compress, .log = hear};
 	struct scap_stats stats = {.n_events = 6};
 	struct scap_writer *w;
+	int err;
+
+	assert_int_equal(scap_state_build_thread(st, &t), 0);
+	assert_int_equal(scap_state_build_fd(st, 1, &fd), 0);
+	err = scap_writer_open(&w, path, scap_state_build_done(st), &opts);
+	if (!err) {
+		for (size_t i = 0; i < l->n && !err; i++)
+			err = scap_writer_put(w, &l->v[i]) ?: scap_writer_flush(w);
+		err = scap_writer_close(w, &stats, NULL) ?: err;
+	}
+	scap_state_build_free(st);
+	return err;
+}
+
+void make_small(struct bytes *b, struct list *l, enum scap_compress compress)
+{
+	const uint32_t two[] = {8, 8}, three[] = {2, 2, 8}, dup[] = {8, 8, 8};
+	const uint32_t sample[] = {1, 8, 8, 5, 16, 24, 1, 8, 8, 8},
+		       map[] = {8, 8, 8, 8, 4, 4, 8, 8, 9, 20};
 
 	put_event(l, EVT_CLOSE_E, 1, two)->flags = SCAP_EVT_F_BLOCKED;
 	put_event(l, EVT_CLOSE_X, 2, two)->flags = SCAP_EVT_F_FULL;
@@ -388,16 +403,7 @@ void make_small(struct bytes *b, struct list *l, enum scap_compress compress)
 		put_event(l, EVT_MAP_E, 10, map);
 		put_event(l, EVT_SAMPLE_E, 10, sample);
 	}
-	assert_int_equal(scap_state_build_thread(st, &t), 0);
-	assert_int_equal(scap_state_build_fd(st, 1, &fd), 0);
-	assert_int_equal(scap_writer_open(&w, path_of("small"), scap_state_build_done(st), &opts),
-			 0);
-	for (size_t i = 0; i < l->n; i++) {
-		assert_int_equal(scap_writer_put(w, &l->v[i]), 0);
-		assert_int_equal(scap_writer_flush(w), 0);
-	}
-	assert_int_equal(scap_writer_close(w, &stats, NULL), 0);
-	scap_state_build_free(st);
+	assert_int_equal(write_small(l, path_of("small"), compress), 0);
 	load(b, path_of("small"));
 }
 

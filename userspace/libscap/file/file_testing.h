@@ -65,8 +65,10 @@ int read_bytes(struct list *l, const void *p, size_t n);
 
 extern const struct scap_state no_state;
 void write_list(const struct list *l, const char *path, enum scap_compress compress);
-/* A small file with state, options and counters, each event in a drain of its own. */
+/* Makes events, and a small file of them with state, options and counters. */
 void make_small(struct bytes *b, struct list *l, enum scap_compress compress);
+/* Writes such a file, each event in a drain of its own. Returns 0 or a negative errno. */
+int write_small(const struct list *l, const char *path, enum scap_compress compress);
 
 uint32_t random_u32(uint64_t *seed);
 

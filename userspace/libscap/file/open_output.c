@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int is_of_other(const struct stat *st)
+int scap_is_of_other(const struct stat *st)
 {
 	return st->st_uid && st->st_uid != geteuid();
 }
@@ -21,7 +21,7 @@ static int is_bait(const char *path, const struct stat *st)
 	char copy[PATH_MAX];
 	struct stat dir;
 
-	if (!is_of_other(st) || !(S_ISREG(st->st_mode) || S_ISFIFO(st->st_mode)))
+	if (!scap_is_of_other(st) || !(S_ISREG(st->st_mode) || S_ISFIFO(st->st_mode)))
 		return 0;
 	if (snprintf(copy, sizeof(copy), "%s", path) >= (int)sizeof(copy) ||
 	    stat(dirname(copy), &dir))
@@ -40,7 +40,7 @@ int scap_open_output(const char *path, int flags, mode_t mode)
 		if (errno != ENOENT)
 			return -errno;
 		flags |= O_CREAT | O_EXCL; /* which follows no link, either */
-	} else if (S_ISLNK(st.st_mode) ? is_of_other(&st) : is_bait(path, &st)) {
+	} else if (S_ISLNK(st.st_mode) ? scap_is_of_other(&st) : is_bait(path, &st)) {
 		return -EACCES; /* a link: as with protected_symlinks */
 	} else {
 		flags |= S_ISLNK(st.st_mode) ? O_CREAT : O_NOFOLLOW;

@@ -5,6 +5,8 @@
 
 #include <sys/types.h>
 
+struct stat;
+
 /*
  * Opens @path to be written; creates it with @mode if there is none. @flags: O_TRUNC, or 0. A link
  * of root or of the effective user is followed. One of another user is not: in a directory that
@@ -13,5 +15,7 @@
  * for such a link or file.
  */
 int scap_open_output(const char *path, int flags, mode_t mode);
+/* Returns whether the owner is neither root nor the effective user. */
+int scap_is_of_other(const struct stat *st);
 
 #endif /* SCAP_FILE_OPEN_OUTPUT_H */

@@ -170,9 +170,9 @@ static void add_fd_extra(struct state_reader *r, uint64_t tid, struct scap_fd_in
 
 static int read_extra(struct state_reader *r, struct cur c)
 {
-	uint8_t *copy = malloc(left(&c));
+	uint8_t *copy = malloc(left(&c) ?: 1);
 
-	if (!copy && left(&c))
+	if (!copy)
 		return -ENOMEM;
 	memcpy(copy, c.p, left(&c));
 	free(r->extra);

@@ -176,7 +176,8 @@ int elf_dynamic_slot_find(const struct elf_file *f, uint64_t *addr, const char *
 			is_symbol(&t, &s, ELF64_R_SYM(r.r_info), name);
 	}
 	free(relocations.data);
-	*addr = r.r_offset;
+	if (found)
+		*addr = r.r_offset;
 	return found;
 }
 

@@ -11,7 +11,7 @@
 #include "clock.h"
 #include "procfs/proc_file.h"
 
-enum { STAT_MAX = 2048, MEMBERS_BEFORE_UTIME = 10, MEMBERS_BEFORE_START = 6 };
+enum { STAT_MAX = 2048, MEMBERS_BEFORE_FAULTS = 6, MEMBERS_BEFORE_START = 6 };
 
 static uint64_t ticks_ns(uint64_t ticks)
 {
@@ -35,7 +35,11 @@ static int parse(struct scap_cpu_time *out, const char *text)
 	if (!p || strlen(p) < sizeof(") S"))
 		return -EINVAL;
 	p += sizeof(") S") - 1;
-	skip(&p, MEMBERS_BEFORE_UTIME);
+	skip(&p, MEMBERS_BEFORE_FAULTS);
+	t.pfminor = proc_dec(&p);
+	skip(&p, 1); /* of children */
+	t.pfmajor = proc_dec(&p);
+	skip(&p, 1);
 	t.user_ns = ticks_ns(proc_dec(&p));
 	t.system_ns = ticks_ns(proc_dec(&p));
 	skip(&p, MEMBERS_BEFORE_START);

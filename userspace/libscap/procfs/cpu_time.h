@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the CPU time of a thread from /proc, in steps of a tick (1/100 s), and its memory. */
+/* Reads the CPU time of a thread from /proc, in steps of a tick (1/100 s), its memory and
+ * page faults. */
 #ifndef SCAP_PROCFS_CPU_TIME_H
 #define SCAP_PROCFS_CPU_TIME_H
 
@@ -9,6 +10,7 @@ struct scap_cpu_time {
 	uint64_t start_ns; /* of the thread, CLOCK_BOOTTIME: with its TID its identity */
 	uint64_t user_ns, system_ns; /* since its start */
 	uint64_t vmsize_kb, vmrss_kb; /* of its process */
+	uint64_t pfminor, pfmajor; /* page faults since its start */
 };
 
 /* Reads the time of thread @tid of process @pid; @proc_fd is /proc. Returns 0, or -errno with *out

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_SZ (256 * 1024)
+#define CHUNK_SZ (64 * 1024)
 
 struct chunk {
 	struct chunk *next;
@@ -33,7 +33,7 @@ struct scap_state_build {
 	struct array threads; /* struct scap_thread_info */
 	struct array fds; /* struct fd_entry */
 	struct array users, groups, ifaces;
-	struct scap_fd_info *tied; /* what threads[].fds points into */
+	struct scap_fd_info *tied; /* what threads[].fds points into: room for as many as fds has */
 	struct scap_machine machine;
 	struct scap_state state;
 };
@@ -149,6 +149,25 @@ static int append(struct array *a, const void *entry, size_t sz)
 	return 0;
 }
 
+/* Adds a file, and room for it among those that are tied to threads. */
+static int append_fd(struct scap_state_build *b, const struct fd_entry *e)
+{
+	const size_t cap = b->fds.cap;
+	int err = append(&b->fds, e, sizeof(*e));
+	void *tied;
+
+	if (err || b->fds.cap == cap)
+		return err;
+	tied = realloc(b->tied, b->fds.cap * sizeof(*b->tied));
+	if (!tied) {
+		b->fds.n--;
+		b->fds.cap = cap; /* the next one asks again */
+		return -ENOMEM;
+	}
+	b->tied = tied;
+	return 0;
+}
+
 int scap_state_build_machine(struct scap_state_build *b, const struct scap_machine *m)
 {
 	b->machine = *m;
@@ -179,7 +198,7 @@ int scap_state_build_fd(struct scap_state_build *b, uint64_t tid, const struct s
 
 	if (!keep_text(b, &e.info.name))
 		return -ENOMEM;
-	return append(&b->fds, &e, sizeof(e));
+	return append_fd(b, &e);
 }
 
 int scap_state_build_user(struct scap_state_build *b, const struct scap_user *user)
@@ -251,7 +270,7 @@ int scap_state_build_join(struct scap_state_build *b, struct scap_state_build *f
 		struct fd_entry e = fds[i];
 
 		e.seq = b->fds.n;
-		err = append(&b->fds, &e, sizeof(e));
+		err = append_fd(b, &e);
 	}
 	return err;
 }
@@ -282,28 +301,23 @@ static size_t first_fd(const struct array *fds, uint64_t tid)
 	return lo;
 }
 
-/*
- * Without memory the threads have no files; the rest of the state is still valid. Of several
- * threads with one TID only the first has the files: otherwise a small file could create any number
- * of them.
- */
+/* Of several threads with one TID only the first has the files: otherwise a small file could create
+ * any number of them. */
 static void tie_fds(struct scap_state_build *b)
 {
 	struct scap_thread_info *t = b->threads.v;
 	struct fd_entry *e = b->fds.v;
 
-	free(b->tied);
-	b->tied = malloc((b->fds.n ? b->fds.n : 1) * sizeof(*b->tied));
 	if (b->fds.n)
 		qsort(e, b->fds.n, sizeof(*e), by_thread);
-	for (size_t i = 0; b->tied && i < b->fds.n; i++) {
+	for (size_t i = 0; i < b->fds.n; i++) {
 		b->tied[i] = e[i].info;
 		e[i].taken = 0;
 	}
 	for (size_t i = 0; i < b->threads.n; i++) {
 		size_t first = first_fd(&b->fds, t[i].tid), last = first;
 
-		while (b->tied && last < b->fds.n && e[last].tid == t[i].tid && !e[last].taken)
+		while (last < b->fds.n && e[last].tid == t[i].tid && !e[last].taken)
 			e[last++].taken = 1;
 		t[i].fds = last > first ? b->tied + first : NULL;
 		t[i].n_fds = last - first;

@@ -309,12 +309,13 @@ void live_maps_drop(struct live_maps *m, uint32_t pid)
 
 const struct ppm_evt_hdr *live_maps_next(struct live_maps *m)
 {
-	const struct ppm_evt_hdr *hdr = (const void *)(m->waiting + m->waiting_at);
+	const struct ppm_evt_hdr *hdr;
 
 	if (m->waiting_at == m->waiting_len) {
 		m->waiting_at = m->waiting_len = 0;
 		return NULL;
 	}
+	hdr = (const void *)(m->waiting + m->waiting_at);
 	m->waiting_at += hdr->len;
 	return hdr;
 }

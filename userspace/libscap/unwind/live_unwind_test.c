@@ -33,9 +33,11 @@ static _Noreturn void run_child(const int *begin, int ready)
 		pause();
 }
 
+/* Leads the process group of the family. */
 static _Noreturn void run_parent(const int *begin, int ready)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setpgid(0, 0);
 	for (int i = 0; i < CHILDREN; i++)
 		if (!fork())
 			run_child(begin, ready);
@@ -55,6 +57,7 @@ static int start(void **state)
 	f.parent = fork();
 	if (!f.parent)
 		run_parent(begin, ready[1]);
+	setpgid(f.parent, 0);
 	close(begin[0]);
 	close(ready[1]);
 	f.begin = begin[1];
@@ -66,11 +69,12 @@ static int start(void **state)
 	return 0;
 }
 
+/* A process whose parent is gone when it asks for PDEATHSIG never gets it: the group does. */
 static int end(void **state)
 {
 	const struct family *f = *state;
 
-	kill(f->parent, SIGKILL);
+	kill(-f->parent, SIGKILL);
 	return waitpid(f->parent, NULL, 0) == f->parent ? 0 : -1;
 }
 

@@ -122,8 +122,10 @@ const char *sinsp_str_get(struct sinsp_strings *st, const char *p, size_t len)
 	}
 
 	x = malloc(bytes_of(len));
-	if (!x)
+	if (!x) {
+		st->n_refused++;
 		return empty.h.s;
+	}
 	if (st->n >= st->n_buckets)
 		grow(st);
 	x->hash = h;

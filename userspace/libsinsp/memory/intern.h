@@ -18,6 +18,7 @@ struct sinsp_strings {
 	size_t n_bytes; /* memory of the texts, without the table */
 	struct sinsp_str *retired[SINSP_STR_RETIRED];
 	uint32_t next_retired;
+	uint64_t n_refused; /* texts that became "" without memory */
 };
 
 int sinsp_strings_init(struct sinsp_strings *st);

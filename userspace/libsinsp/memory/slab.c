@@ -62,8 +62,10 @@ void *sinsp_slab_get(struct sinsp_slab *sl)
 		sl->free = *(void **)obj;
 	else
 		obj = get_fresh(sl);
-	if (!obj)
+	if (!obj) {
+		sl->n_refused++;
 		return NULL;
+	}
 	sl->n_used++;
 	return memset(obj, 0, sl->obj_sz);
 }

@@ -11,6 +11,7 @@ struct sinsp_slab {
 	void *chunks;
 	char *fresh, *fresh_end; /* unused end of the last chunk */
 	size_t n_used;
+	size_t n_refused; /* without memory */
 };
 
 void sinsp_slab_init(struct sinsp_slab *sl, size_t obj_sz);

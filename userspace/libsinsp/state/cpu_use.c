@@ -62,6 +62,8 @@ static void measure(struct sinsp *s, struct sinsp_thread *t, int proc_fd)
 	}
 	if (t->tid == t->pid)
 		set_memory(t->proc, &now);
+	t->pfminor = now.pfminor;
+	t->pfmajor = now.pfmajor;
 	u->known = at_begin(&from, c, u, now.start_ns) && at_ns > from.at_ns &&
 		   now.user_ns >= from.user_ns && now.system_ns >= from.system_ns;
 	if (u->known) {

@@ -241,8 +241,10 @@ static int set_places(struct sinsp_fd_mem *mem, struct sinsp_fd_table *t, uint32
 			return 0;
 		}
 		places = calloc(n, sizeof(*places));
-		if (!places)
+		if (!places) {
+			mem->n_refused++;
 			return 0;
+		}
 		mem->n_places += n;
 	}
 	t->places = places;

@@ -136,13 +136,24 @@ enum sinsp_path_rules sinsp_path_rules_of(const struct sinsp *s)
 	return sinsp_quirk(s, SINSP_QUIRK_PATH_JOIN) ? SINSP_PATH_SYSDIG : SINSP_PATH_STRICT;
 }
 
-void sinsp_warn_fd_limit(struct sinsp *s)
+/* Returns how much of the state was dropped for lack of room or memory. */
+static uint64_t n_refused(const struct sinsp_threads *tt)
 {
-	if (!s->threads.fds.n_refused || s->warned_fd_limit)
+	const struct sinsp_fd_mem *fds = &tt->fds;
+
+	return tt->n_refused + tt->threads.n_refused + tt->procs.n_refused + tt->fses.n_refused +
+	       tt->saved.n_refused + tt->cpu_uses.n_refused + tt->strings.n_refused +
+	       fds->n_refused + fds->fds.n_refused + fds->fds_with_ends.n_refused +
+	       fds->chunks.n_refused + fds->tables.n_refused + fds->files.n_refused;
+}
+
+void sinsp_warn_refused(struct sinsp *s)
+{
+	if (s->warned_refused || !n_refused(&s->threads))
 		return;
-	s->warned_fd_limit = 1;
+	s->warned_refused = 1;
 	if (s->log)
 		s->log(s->log_ctx, SCAP_LOG_WARN,
-		       "cannot track all descriptors: limit of the fd tables reached; some names "
-		       "are missing");
+		       "some threads, descriptors or names are missing: a limit of the tables was "
+		       "reached, or there was no memory for them");
 }

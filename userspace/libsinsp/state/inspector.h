@@ -74,7 +74,7 @@ struct sinsp {
 	struct sinsp_lookup *lookup; /* NULL: no queries */
 	uint8_t section_due; /* a new section begins behind the derived events */
 	uint32_t derive; /* SINSP_DERIVE_*: in each section */
-	uint8_t warned_fd_limit; /* sinsp_warn_fd_limit logged */
+	uint8_t warned_refused; /* sinsp_warn_refused logged */
 };
 
 /* Returns the user or group with @id as @t sees it (NULL: on the host), or NULL. */
@@ -88,7 +88,7 @@ void sinsp_step_containers(struct sinsp *s);
  * Called when a thread starts or changes its name. */
 void sinsp_thread_mark(struct sinsp *s, struct sinsp_thread *t, const struct sinsp_thread *parent);
 
-/* Logs once that descriptors are dropped for lack of room. */
-void sinsp_warn_fd_limit(struct sinsp *s);
+/* Logs once that something of the state was dropped for lack of room or memory. */
+void sinsp_warn_refused(struct sinsp *s);
 
 #endif /* SINSP_STATE_INSPECTOR_H */
