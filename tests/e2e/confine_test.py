@@ -38,6 +38,8 @@ MODES = [
     ["-c", "around", "OUT/around.scap 10", "evt.type=read"],
     ["-c", "timeline"],
     ["-c", "flame"],
+    ["-c", "flamegraph"],
+    ["-p", "*%evt.num %stack.folded", "-w", "OUT/frames.scap"],
     ["-c", "why"],
     ["-c", "CHISEL"],
     ["--verify"],
@@ -59,7 +61,7 @@ class Confined(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         e2e.need("strace")
-        cls.capture = max(e2e.SHARED, key=os.path.getsize, default=None) or e2e.captures()[-1]
+        cls.capture = max(e2e.SHARED, key=os.path.getsize, default=None) or e2e.captures()[0]
         cls.dir = e2e.own_dir(cls)
         cls.chisel = os.path.join(cls.dir, "own.lua")
         e2e.write_text(cls.chisel, CHISEL % cls.capture)
@@ -70,10 +72,10 @@ class Confined(unittest.TestCase):
             e2e.skip("this kernel has no Landlock, or this is a build with sanitizers")
 
     @classmethod
-    def trace(cls, args, options=()):
+    def trace(cls, args, options=(), command=()):
         """Returns the run of saker and its calls."""
         log = os.path.join(cls.dir, "calls")
-        p = subprocess.run(["strace", "-f", "-o", log, "-e", f"trace={CALLS}", *options, e2e.SAKER,
+        p = subprocess.run(["strace", "-f", "-o", log, "-e", f"trace={CALLS}", *options, e2e.SAKER, *command,
                             "-r", cls.capture, *args], capture_output=True, env=cls.env, check=False)
         return p, e2e.read_text(log)
 
@@ -124,12 +126,31 @@ class Confined(unittest.TestCase):
         _, calls = self.trace(["--verify"])
         self.assertLess(re.search(CONFINED, calls).end(), re.search(opened(self.capture), calls).start())
 
-    def test_names_of_frames_need_files(self):
+    def test_late_files(self):
+        """Names of frames need any file, but only to read it."""
         for mode in ["-p", "%stack.folded"], ["-c", "flamegraph"], ["-c", self.chisel]:
             with self.subTest(mode=mode):
                 _, calls = self.trace(mode)
                 self.assertRegex(calls, CONFINED)
-                self.assertNotRegex(calls, LIMITED)
+                self.assertEqual(len(re.findall(LIMITED, calls)), 2)
+        _, calls = self.trace(["-e", "500", "-w", f"{self.dir}/%H/piece"])
+        self.assertRegex(calls, CONFINED)
+        self.assertNotRegex(calls, LIMITED)
+
+    def test_top(self):
+        """Tables of saker top are the same with it as without."""
+        for mode in ["-b"], ["-j", "-v", "files"], ["-b", "-v", "spectro_all"], ["-b", "-v", "functions"]:
+            with self.subTest(mode=mode):
+                p, calls = self.trace(mode, command=["top"])
+                without, calls_without = self.trace(mode, WITHOUT, command=["top"])
+                self.assertEqual((p.returncode, p.stdout, p.stderr), (0, without.stdout, without.stderr))
+                self.assertNotRegex(calls_without, CONFINED + "|" + LIMITED)
+                begin = re.search(CONFINED, calls).end()
+                self.assertEqual(re.findall(r".*= -1 (?:EACCES|EPERM|ENOSYS).*", calls[begin:]), [])
+                self.assertLess(begin, re.search(opened(self.capture), calls).start())
+                self.assertLess(re.search(LIMITED, calls).end(), begin)
+                last = [m for m in re.finditer(LIMITED, calls)][-1]
+                self.assertNotRegex(calls[last.end():], r"open\w*\(")
 
     def test_unconfined(self):
         for mode in ["-R"], ["-c", "topscalls", "--chisel-unsafe"]:

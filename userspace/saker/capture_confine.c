@@ -36,29 +36,33 @@ static int names_stacks(const struct capture *c)
 	return c->o->with_symbols || needs & FIELD_NEEDS_NAMES;
 }
 
-/* A chisel of the user may open files and request names of frames at any time; a built-in one can
- * load a module of the user, or write a file in a second run. */
-static int opens_files(const struct chisel_use *use)
+enum late { LATE_READS = 1, LATE_WRITES = 2 };
+
+/* A chisel of the user may open files and request names of frames at any time. It can write files
+ * that are its arguments, in a second run, as built-in ones can. */
+static unsigned int late_files_of(const struct chisel_use *use)
 {
 	const struct sinsp_chisel_info *info = sinsp_chisel_info(use->c);
 
 	if (strcmp(info->path, "built in") != 0)
-		return 1;
+		return LATE_READS | (use->args.n ? LATE_WRITES : 0);
 	for (size_t i = 0; i < info->n_args && use->args.n; i++)
 		if (strcmp(info->args[i].name, "dump_file_name") == 0)
-			return 1;
+			return LATE_READS | LATE_WRITES;
 	return 0;
 }
 
-static int chisels_open_files(const struct chisels *cs)
+static unsigned int late_files_of_all(const struct chisels *cs)
 {
+	unsigned int late = 0;
+
 	for (size_t i = 0; cs && i < cs->n; i++)
-		if (opens_files(&cs->v[i]))
-			return 1;
+		late |= late_files_of(&cs->v[i]);
+	/* A built-in one can load a module of the user. */
 	for (char *const *d = cs ? cs->dirs : NULL; d && *d; d++)
 		if (access(*d, F_OK) == 0)
-			return 1;
-	return 0;
+			late |= LATE_READS;
+	return late;
 }
 
 /* Returns whether the folder has links with the names of pieces, to files elsewhere. */
@@ -95,10 +99,10 @@ static int pieces_are_elsewhere(const struct options *o)
 	return result;
 }
 
-static int opens_late(const struct capture *c)
+static unsigned int late_files(const struct capture *c)
 {
-	return c->o->flight.span_ns || names_stacks(c) || chisels_open_files(c->dispatch.chisels) ||
-	       pieces_are_elsewhere(c->o);
+	return late_files_of_all(c->dispatch.chisels) | (names_stacks(c) ? LATE_READS : 0) |
+	       (c->o->flight.span_ns || pieces_are_elsewhere(c->o) ? LATE_READS | LATE_WRITES : 0);
 }
 
 /* The user requested that programs are run or data is sent; names of services may come from a
@@ -110,61 +114,39 @@ static int is_free(const struct options *o)
 
 /* ---- confining ---- */
 
-static void report(const char *what, int err)
+/* Where files are written that are not known yet, no limit of files is possible. */
+static void confine_to(unsigned int late, struct confine_files files)
 {
-	char text[160];
-
-	if (!err)
-		return;
-	snprintf(text, sizeof(text), "replay is not confined by %s: %s", what,
-		 err == -ENOSYS || err == -EOPNOTSUPP || err == -EINVAL ? "not in this kernel"
-									: strerror(-err));
-	say_log(NULL, SCAP_LOG_INFO, text);
-}
-
-static void confine_to(const struct confine_files *f)
-{
-	report("Landlock", confine_files(f));
+	files.reads_all = !!(late & LATE_READS);
+	if (!(late & LATE_WRITES))
+		confine_report("Landlock", confine_files(&files));
 }
 
 void capture_confine(struct capture *c)
 {
 	const struct options *o = c->o;
-	const struct confine_files files = {o->read.v, o->read.n, o->write};
-	const int opens = opens_late(c);
+	const unsigned int late = late_files(c);
 
 	if (is_free(o))
 		return;
-	c->opens_late = opens;
+	c->late_files = late;
 	tzset(); /* which reads a file */
-	privileges_drop_to_replay(1, opens);
-	if (!opens)
-		confine_to(&files);
-	report("seccomp", confine_calls(opens ? CONFINE_HELPERS | CONFINE_PATHS : 0));
+	privileges_drop_to_replay(1, !!late);
+	confine_to(late, (struct confine_files){o->read.v, o->read.n, o->write});
+	confine_report("seccomp", confine_calls((late ? CONFINE_HELPERS : 0) |
+						(late & LATE_WRITES ? CONFINE_PATHS : 0)));
 }
 
 /* Files that are joined are opened one after the other, pieces when they are due. */
 void capture_confine_open(const struct capture *c)
 {
 	const struct options *o = c->o;
-	const int opens = c->opens_late, pieces = pieces_wanted(o);
-	const struct confine_files files = {o->read.v, c->joined ? o->read.n : 0,
-					    pieces ? o->write : NULL};
+	const unsigned int late = c->late_files;
+	const int pieces = pieces_wanted(o);
 
 	if (is_free(o))
 		return;
-	privileges_drop_to_replay(opens || pieces || c->joined, opens);
-	if (!opens)
-		confine_to(&files);
-}
-
-void confine_verify(const char *const *paths)
-{
-	struct confine_files files = {.reads = paths};
-
-	while (paths[files.n_reads])
-		files.n_reads++;
-	privileges_drop_to_replay(1, 0);
-	confine_to(&files);
-	report("seccomp", confine_calls(0));
+	privileges_drop_to_replay(late & LATE_WRITES || pieces || c->joined, !!late);
+	confine_to(late, (struct confine_files){o->read.v, c->joined ? o->read.n : 0,
+						pieces ? o->write : NULL});
 }

@@ -11,7 +11,5 @@ struct capture;
 
 void capture_confine(struct capture *c);
 void capture_confine_open(const struct capture *c); /* all files are open */
-/* For --verify: these files are read, and nothing is written; @paths ends with NULL. */
-void confine_verify(const char *const *paths);
 
 #endif /* SAKER_CAPTURE_CONFINE_H */

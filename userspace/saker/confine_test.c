@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/landlock.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "confine.h"
@@ -91,6 +93,11 @@ static void check(int (*fn)(void))
 			return number;                                                             \
 	} while (0)
 
+static long landlock_version(void)
+{
+	return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+}
+
 static int nothing(void)
 {
 	const struct confine_files none = {0};
@@ -147,17 +154,47 @@ static void test_some_files(void **state)
 static int through_links(void)
 {
 	const struct confine_files files = {NULL, 0, in_dir("link")},
-				   device = {NULL, 0, "/dev/null"},
-				   dangling = {NULL, 0, in_dir("dangling")};
+				   device = {NULL, 0, "/dev/null"};
 
-	STEP(1, confine_files(&dangling) < 0);
-	STEP(2, write_file(in_dir("other")) == 0); /* nothing was changed */
 	if (confine_files(&files))
 		return SKIPPED;
-	STEP(3, write_file(in_dir("link")) == 0);
-	STEP(4, write_file(in_dir("dangling")) == EACCES);
-	STEP(5, confine_files(&device) == 0 && write_file(in_dir("link")) == EACCES);
+	STEP(1, write_file(in_dir("link")) == 0);
+	STEP(2, write_file(in_dir("dangling")) == EACCES);
+	STEP(3, confine_files(&device) == 0 && write_file(in_dir("link")) == EACCES);
 	return 0;
+}
+
+static int through_dangling(void)
+{
+	const char *loop = in_dir("loop");
+	const struct confine_files files = {&loop, 1, in_dir("dangling")};
+
+	STEP(1, confine_files(&files) == 0);
+	STEP(2, write_file(in_dir("dangling")) == 0);
+	STEP(3, write_file(in_dir("other")) == EACCES);
+	STEP(4, read_file(loop) == ELOOP);
+	return 0;
+}
+
+/* Whoever made it chose what it leads to. */
+static int through_link_of_other(void)
+{
+	const struct confine_files files = {.write = in_dir("link of other")};
+
+	if (confine_files(&files))
+		return SKIPPED;
+	STEP(1, write_file(in_dir("far/file")) == EACCES);
+	return 0;
+}
+
+static void test_link_of_other(void **state)
+{
+	(void)state;
+	if (geteuid())
+		skip(); /* only root can make one */
+	assert_int_equal(symlink(in_dir("far/file"), in_dir("link of other")), 0);
+	assert_int_equal(lchown(in_dir("link of other"), NOBODY, NOBODY), 0);
+	check(through_link_of_other);
 }
 
 static void test_links(void **state)
@@ -167,7 +204,43 @@ static void test_links(void **state)
 	assert_int_equal(write_file(in_dir("far/file")), 0);
 	assert_int_equal(symlink(in_dir("far/file"), in_dir("link")), 0);
 	assert_int_equal(symlink(in_dir("far/none"), in_dir("dangling")), 0);
+	assert_int_equal(symlink("loop", in_dir("loop")), 0);
 	check(through_links);
+	check(through_dangling);
+}
+
+static int all_reads(void)
+{
+	const struct confine_files files = {.reads_all = 1, .write = in_dir("out/file")},
+				   later = {.reads_all = 1};
+	const pid_t parent = getppid();
+	int ends[2];
+
+	if (confine_files(&files))
+		return SKIPPED;
+	STEP(1, read_file("/etc/passwd") == 0);
+	STEP(2, read_file(in_dir("read")) == 0);
+	STEP(3, write_file(in_dir("read")) == EACCES);
+	STEP(4, write_file("/proc/self/comm") == EACCES);
+	STEP(5, write_file(in_dir("out/file")) == 0);
+	STEP(6, rename(in_dir("read"), in_dir("renamed")) && errno == EACCES);
+	STEP(7, open("/dev/null", O_RDWR) >= 0);
+	STEP(8, ptrace(PTRACE_ATTACH, parent, 0, 0) && errno == EPERM);
+	STEP(9, confine_files(&later) == 0);
+	STEP(10, read_file("/etc/passwd") == 0);
+	STEP(11, write_file(in_dir("out/file")) == EACCES);
+	STEP(12, kill(getpid(), 0) == 0);
+	STEP(13, socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);
+	if (landlock_version() < 6)
+		return 0;
+	STEP(14, kill(parent, 0) && errno == EPERM);
+	return 0;
+}
+
+static void test_all_reads(void **state)
+{
+	(void)state;
+	check(all_reads);
 }
 
 static void *in_thread(void *arg)
@@ -199,6 +272,41 @@ static int is_refused(long result)
 	return result < 0 && errno == EPERM;
 }
 
+static long own_clone(unsigned long flags)
+{
+	const long pid = syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
+
+	if (!pid)
+		_exit(0);
+	return pid;
+}
+
+/* Refused whatever else is needed. Returns the number of a step from @step on, or 0. */
+static int refused_always(int step)
+{
+	const pid_t parent = getppid();
+	int fd;
+
+	/* a socket that was standard input when saker began */
+	STEP(step, is_refused(ioctl(0, FIOSETOWN, &parent)));
+	STEP(step + 1, is_refused(ioctl(0, TIOCSTI, "x")));
+	STEP(step + 2, is_refused(ioctl(0, TIOCSETD, &parent)));
+	STEP(step + 3, is_refused(fcntl(0, F_SETOWN, parent)));
+	STEP(step + 4, is_refused(own_clone(CLONE_NEWUSER)));
+	STEP(step + 5, is_refused(unshare(CLONE_NEWUSER)));
+	STEP(step + 6, syscall(SYS_clone3, NULL, 0) < 0 && errno == ENOSYS);
+	STEP(step + 7, syscall(SYS_openat2, -1, NULL, NULL, 0) < 0 && errno == ENOSYS);
+	STEP(step + 8, is_refused(open(in_dir("program"), O_WRONLY | O_CREAT, 04755)));
+	fd = open(in_dir("new"), O_WRONLY | O_CREAT, 0600);
+	STEP(step + 9, fd >= 0 && is_refused(fchmod(fd, 06755)));
+	STEP(step + 10, fchmod(fd, 0644) == 0 && close(fd) == 0);
+	STEP(step + 11, is_refused(open(in_dir("new"), O_RDONLY | O_TRUNC)));
+	STEP(step + 12, is_refused(creat(in_dir("new"), 0600)));
+	STEP(step + 13, is_refused(setuid(1)));
+	STEP(step + 14, is_refused(setresuid(1, 1, 1)));
+	return 0;
+}
+
 static int few_calls(void)
 {
 	char *argv[] = {"true", NULL};
@@ -219,15 +327,39 @@ static int few_calls(void)
 	STEP(10, is_refused(syscall(SYS_tgkill, parent, parent, 0)));
 	STEP(11, is_refused(syscall(SYS_bpf, 0, NULL, 0)));
 	STEP(12, is_refused(syscall(SYS_io_uring_setup, 1, NULL)));
-	STEP(13, is_refused(unshare(CLONE_NEWUSER)));
-	STEP(14, is_refused(chmod(dir, 0777)));
-	STEP(15, is_refused(rename(dir, "/tmp/x")));
-	STEP(16, is_refused(ioctl(0, TIOCSTI, "x")));
-	STEP(17, is_refused(syscall(SYS_prlimit64, parent, 0, NULL, NULL)));
-	STEP(18, syscall(SYS_clone3, NULL, 0) < 0 && errno == ENOSYS);
-	STEP(19, syscall(1000) < 0 && errno == ENOSYS);
-	STEP(20, syscall(0x40000000 | SYS_getpid) < 0 && errno == ENOSYS);
-	return usual();
+	STEP(13, is_refused(chmod(dir, 0777)));
+	STEP(14, is_refused(rename(dir, "/tmp/x")));
+	STEP(15, is_refused(syscall(SYS_prlimit64, parent, 0, NULL, NULL)));
+	STEP(16, syscall(1000) < 0 && errno == ENOSYS);
+	STEP(17, syscall(0x40000000 | SYS_getpid) < 0 && errno == ENOSYS);
+	STEP(18, is_refused(ioctl(0, TCFLSH, TCIFLUSH)));
+	return refused_always(20) ?: usual();
+}
+
+static int pipe_end; /* no terminal */
+
+static int of_terminal(void)
+{
+	struct termios modes = {0};
+
+	if (confine_calls(CONFINE_TERMINAL))
+		return SKIPPED;
+	STEP(1, tcgetattr(pipe_end, &modes) && errno == ENOTTY);
+	STEP(2, tcsetattr(pipe_end, TCSANOW, &modes) && errno == ENOTTY);
+	STEP(3, tcflush(pipe_end, TCIFLUSH) && errno == ENOTTY);
+	return refused_always(20);
+}
+
+static void test_terminal(void **state)
+{
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	pipe_end = ends[0];
+	check(of_terminal);
+	close(ends[0]);
+	close(ends[1]);
 }
 
 static void test_calls(void **state)
@@ -256,7 +388,7 @@ static int with_helpers(void)
 	STEP(4, helper_receive(h.fd, answer, sizeof(answer), &fd) == 2);
 	helper_end(&h);
 	STEP(5, mkdir(in_dir("made"), 0700) == 0 && rename(in_dir("made"), in_dir("named")) == 0);
-	return usual();
+	return refused_always(20) ?: usual();
 }
 
 static void test_helpers(void **state)
@@ -268,9 +400,10 @@ static void test_helpers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_files), cmocka_unit_test(test_some_files),
-		cmocka_unit_test(test_links),    cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_helpers),
+		cmocka_unit_test(test_no_files),  cmocka_unit_test(test_some_files),
+		cmocka_unit_test(test_links),     cmocka_unit_test(test_link_of_other),
+		cmocka_unit_test(test_all_reads), cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_helpers),   cmocka_unit_test(test_terminal),
 	};
 	char command[64];
 	int failed;

@@ -13,7 +13,8 @@
 /* The process with libdw changes its user to nobody. */
 #define KEPT_FOR_LINES (1ull << CAP_SETUID | 1ull << CAP_SETGID)
 /* For names of stacks: kernel addresses, files that only a process can still reach. */
-#define KEPT_FOR_NAMES (1ull << CAP_SYSLOG | 1ull << CAP_CHECKPOINT_RESTORE | KEPT_FOR_LINES)
+#define KEPT_FOR_NAMES_OF_FILE (1ull << CAP_SYSLOG | KEPT_FOR_LINES)
+#define KEPT_FOR_NAMES (1ull << CAP_CHECKPOINT_RESTORE | KEPT_FOR_NAMES_OF_FILE)
 #define KEPT_FOR_FILES (1ull << CAP_DAC_OVERRIDE)
 /* Files of other users are read and replaced. */
 #define KEPT_TO_OPEN (1ull << CAP_DAC_READ_SEARCH | 1ull << CAP_FOWNER | KEPT_FOR_FILES)
@@ -81,7 +82,7 @@ void privileges_drop_to_control(void)
 void privileges_drop_to_replay(int opens_files, int names_stacks)
 {
 	keep((opens_files ? KEPT_TO_OPEN : 0) |
-	     (names_stacks ? KEPT_FOR_PROC | KEPT_FOR_NAMES : 0));
+	     (names_stacks ? 1ull << CAP_DAC_READ_SEARCH | KEPT_FOR_NAMES_OF_FILE : 0));
 }
 
 void privileges_drop_to_files(void)

@@ -12,7 +12,6 @@
 #include "objfile/call_filter.h"
 #include "objfile/helper_process.h"
 
-#define NOBODY 65534
 #define DESCRIPTORS_MAX 64
 
 /* As another user it can neither open our files nor connect to root's sockets. If it may not change

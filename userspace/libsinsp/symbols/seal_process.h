@@ -14,6 +14,8 @@
 #define SEAL_PROCESS_WHOLE 0
 #endif
 
+#define NOBODY 65534 /* the user and the group */
+
 /*
  * From here on the calling process runs as nobody, without capabilities; it can use the descriptors
  * that it has or receives, and its memory, but cannot open, connect, exec, or map code. Returns 0
