@@ -91,7 +91,7 @@ end
 -- What a part waited for, and whose work ended it.
 local links = {lock = "%s held by %s", pipe = "%s from %s", ["full pipe"] = "%s until %s reads", poll = "%s until %s",
                file = "%s until %s", network = "%s from %s", child = "%s %s", other = "%s until %s",
-               stopped = "%s until %s", frozen = "%s until %s", work = "%s of %s ?"}
+               stopped = "%s until %s", frozen = "%s until %s", work = "%s of %s ?", go = "%s until %s"}
 
 local NEARLY_ALL = 0.9
 
@@ -159,9 +159,11 @@ local function remarks(part)
   return #words > 0 and " (" .. table.concat(words, " ") .. ")" or ""
 end
 
--- Returns the largest part below, but for places; nil: none has much of the time.
+-- Returns the largest part below, but for places; nil: none has much of the time. A wait for the CPU behind many
+-- threads says little: half as much work is preferred.
 local function main_kid(part)
-  local kid = by_ns(part.kids)[1]
+  local kid, second = table.unpack(by_ns(part.kids))
+  if second and label_of(kid) == "run queue" and second.ns >= kid.ns / 2 then kid = second end
   if label_of(part):find("^run queue behind ") or not kid or kid.ns < part.ns / 3 then return nil end
   return kid.is_place and main_kid(kid) or not kid.is_place and kid or nil
 end

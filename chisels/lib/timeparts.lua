@@ -129,7 +129,7 @@ Span.__index = Span
 local function thread_name(store, tid, comm)
   local t = store.threads:get(tid)
   local name = t and t.name and (not comm or t.name:sub(1, #comm) == comm) and t.name or comm or "thread"
-  return ("%s (%d)"):format(name, tid)
+  return ("%s (%d)"):format(name:gsub(" +$", ""), tid)
 end
 
 -- Returns the name of a process, with that of the thread if it has another one.
@@ -500,6 +500,9 @@ local waits = {
 -- A wait on a futex that ended by its timeout: of a condition variable, or a sleep. No thread holds a lock.
 local function timed_wait() return "timed wait", "wait for a timeout (futex)" end
 
+-- Goroutines change threads, so no thread holds what the request waits for.
+local function go_wait() return "go", "goroutine parked ?" end
+
 -- The wait of CPython for its interpreter: it asks for it every 5 ms, until the thread that runs lets go.
 local function gil_wait() return "gil", "GIL" end
 
@@ -594,9 +597,9 @@ local function who_ran(store, tid, x, y)
 end
 
 -- Whether the thread did the kernel's work, for whoever it was.
-local function is_of_kernel(store, tid)
-  local t = store.threads:get(tid)
-  return t and t.name and (t.name:find("^ksoftirqd/") or t.name:find("^kworker/")) ~= nil
+local function is_of_kernel(store, tid, comm)
+  local name = (store.threads:get(tid) or {}).name or comm or ""
+  return (name:find("^ksoftirqd/") or name:find("^kworker/")) ~= nil
 end
 
 -- Returns the thread that the slice waited for, nil if there is none, and its name.
@@ -616,7 +619,7 @@ function Span:waited_for(slice, x, y)
     if not waker and self.answered_by and is_busy_at(store, self.answered_by, slice[2]) then waker = self.answered_by end
     return waker, waker and thread_name(store, waker)
   end
-  if not waker or waker == 0 or waker == self.tid or is_of_kernel(store, waker) then return nil end
+  if not waker or waker == 0 or waker == self.tid or is_of_kernel(store, waker, slice.waker_comm) then return nil end
   if slice[3] == "file" and not (store.threads:get(waker) or {}).has_exe then return nil end -- it may be of the kernel
   local how = slice.waker_call and (slice.waker_file and ", in %s of %s" or ", in %s"):format(slice.waker_call, slice.waker_file) or ""
   return waker, thread_name(store, waker, slice.waker_comm) .. how
@@ -633,11 +636,13 @@ function Span:wait_part(part, slice, waker, ns)
   end
   local is_timed = slice[3] == "lock" and slice.lock and slice.waker == 0 and not slice.owner and not slice.is_gil
   local describe = slice.connecting and connect_wait or slice.is_gil and gil_wait or slice.polls_child and child_wait
-                   or slice.polls and polled_wait or is_timed and timed_wait or waits[slice[3]] or other_wait
+                   or slice.polls and polled_wait or is_timed and timed_wait
+                   or self.store:is_of_go(self.tid, slice) and go_wait or waits[slice[3]] or other_wait
   local key, label = describe(slice)
   if waker and slice.waker == 0 and is_watch(slice) and has_set_only(slice) then key, label = "poll", "poll" end
   local kid = add(part, key, label, ns)
-  kid.kind = is_timed and "timed" or slice.polls_child and "child" or is_full(slice) and "full pipe" or slice[3]
+  kid.kind = is_timed and "timed" or slice.polls_child and "child" or is_full(slice) and "full pipe"
+             or describe == go_wait and "go" or slice[3]
   if kid.last ~= slice then kid.times, kid.last = (kid.times or 0) + 1, slice end
   return kid
 end
@@ -839,7 +844,7 @@ function Span:find_cause()
   if not r or self.tid ~= r.last_tid then return end
   local turn, wait = self:turn_of_answer()
   if not turn then return end
-  self.answered_by = wait.waker and wait.waker ~= 0 and not is_of_kernel(self.store, wait.waker) and wait.waker or nil
+  self.answered_by = wait.waker and wait.waker ~= 0 and not is_of_kernel(self.store, wait.waker, wait.waker_comm) and wait.waker or nil
   local function is_in_turn(ns) return ns and ns >= turn - TURN_SLACK_NS and ns <= r.answered end
   for _, call in ipairs(self.calls) do
     if is_in_turn(call.answered) or is_in_turn(call.e) then return end

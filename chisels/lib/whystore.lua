@@ -154,6 +154,20 @@ local function join_waits(thread, slice)
   if before and thread.is_python and is_of_gil(before, slice) then before.is_gil, slice.is_gil = true, true end
 end
 
+-- A thread of Go that has nothing to do waits on a futex in the first part of Go's heap; the main thread on one outside.
+local GO_HEAP, GO_HEAP_END = 0xc000000000, 0xd000000000
+
+function Store:note_lock(thread, slice)
+  local is_in_heap = slice.lock and slice.lock >= GO_HEAP and slice.lock < GO_HEAP_END
+  if is_in_heap and thread.pid then self.go:put(thread.pid, true) end
+end
+
+-- Whether the slice is a wait of a process of Go on a futex.
+function Store:is_of_go(tid, slice)
+  local thread = slice.lock and self.threads:get(tid)
+  return thread and thread.pid and self.go:get(thread.pid) or false
+end
+
 -- Kinds of waits that the call of the waker explains: a write to a file of the freezer, a kill.
 local SAYS_WAKER_CALL = {file = true, other = true, stopped = true, frozen = true}
 
@@ -176,7 +190,11 @@ function Store:note_slice(tid, begin)
   end
   self.first_ns = self.first_ns or begin
   self:note_thread(tid, begin)
-  if kind ~= "running" and kind ~= "runnable" then join_waits(self.threads:get(tid), slice) end
+  if kind ~= "running" and kind ~= "runnable" then
+    local thread = self.threads:get(tid)
+    join_waits(thread, slice)
+    self:note_lock(thread, slice)
+  end
   self.slices:add(tid, slice)
   self.now = math.max(self.now, e)
   if kind ~= "running" and kind ~= "unknown" then self.has_waits = true end
@@ -285,7 +303,7 @@ return {
       served = threadlog.new(REQUESTS_MAX, spans.evicted), at_conn = threadlog.new(REQUESTS_MAX, spans.evicted),
       asked = threadlog.new(REQUESTS_MAX, spans.evicted),
       samples = threadlog.new(SAMPLES_MAX), places = threadlog.new(SAMPLES_MAX), threads = bounded(THREADS_MAX),
-      of_process = bounded(THREADS_MAX), stacks = bounded(STACKS_MAX),
+      of_process = bounded(THREADS_MAX), go = bounded(THREADS_MAX), stacks = bounded(STACKS_MAX),
       has_waits = false, now = 0,
     }, Store)
   end,

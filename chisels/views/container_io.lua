@@ -2,7 +2,7 @@
 view_info = {
   id = "container_io",
   name = "Containers I/O",
-  description = "What each container uses: CPU, memory, files, network. Of one whose name is not known, the ID.",
+  description = "What each container reads, writes, receives and sends.",
   tips = {"Drill down into a container to see its processes."},
   tags = {"Default"},
   view_type = "table",

@@ -6,10 +6,11 @@ view_info = {
   tips = {"Drill down into a name to see who looked it up."},
   tags = {"Default"},
   view_type = "table",
-  filter = "evt.type=request and request.proto=dns and request.side=client",
+  filter = "evt.type=request and request.proto=dns and request.side=client and request.operation exists",
   applies_to = {"", "container.id", "proc.pid", "proc.name", "thread.tid"},
   is_root = true,
   drilldown_target = "requests_list",
+  use_defaults = true,
   columns = {
     {name = "NA", field = "request.operation", is_key = true},
     {name = "COUNT", field = "evt.count", description = "Questions.", aggregation = "SUM", colsize = 8, is_sorting = true},

@@ -6,10 +6,11 @@ view_info = {
   tips = {"Drill down into a line to see its requests.", "saker -c servicemap format=svg draws them."},
   tags = {"Default"},
   view_type = "table",
-  filter = "evt.type=request and (request.side=client or not request.peer_proc exists)",
+  filter = "evt.type=request and (request.side=client or not request.peer_proc exists) and request.edge exists",
   applies_to = {"", "container.id", "proc.pid", "proc.name", "thread.tid"},
   is_root = true,
   drilldown_target = "requests_list",
+  use_defaults = true,
   columns = {
     {name = "NA", field = "request.edge", is_key = true},
     {name = "RATE", field = "evt.count", description = "Requests per second.", aggregation = "TIME_AVG", colsize = 8,

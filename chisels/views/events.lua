@@ -2,11 +2,12 @@
 view_info = {
   id = "events",
   name = "Events",
-  description = "Every event, as saker prints it.",
+  description = "Each call when it returns, and other events but task switches.",
   tips = {"Drill down from another view to see the events of one of its rows."},
   tags = {"Default"},
   view_type = "list",
-  filter = "evt.dir=< and evt.type!=switch",
+  filter = "evt.num > 0 and evt.type!=switch and (evt.dir=< or evt.type in (exit, exit_group) or " ..
+    "not syscall.type exists)",
   applies_to = {"", "container.id", "proc.pid", "proc.name", "thread.tid", "fd.name", "evt.type", "evt.res", "user.name",
     "fd.sport", "fd.directory"},
   use_defaults = true,

@@ -6,10 +6,11 @@ view_info = {
   tips = {"Drill down into a lock to see the threads that wait for it."},
   tags = {"Default"},
   view_type = "table",
-  filter = "evt.type=slice and thread.slice.kind=lock",
+  filter = "evt.type=slice and thread.slice.kind=lock and thread.slice.object exists",
   applies_to = {"", "container.id", "proc.pid", "proc.name", "thread.tid"},
   is_root = true,
   drilldown_target = "waiters",
+  use_defaults = true,
   columns = {
     {name = "NA", field = "thread.slice.object", is_key = true},
     {name = "TIME", field = "thread.slice.ns", description = "Time of all waits.", aggregation = "SUM", colsize = 9,

@@ -6,10 +6,11 @@ view_info = {
   tips = {"Drill down into a line to see its requests."},
   tags = {"Default"},
   view_type = "table",
-  filter = "evt.type=request and request.kind=request and (request.side=server or not request.peer_proc exists)",
+  filter = "evt.type=request and request.kind=request and (request.side=server or not request.peer_proc exists) and request.endpoint exists",
   applies_to = {"", "container.id", "proc.pid", "proc.name", "thread.tid", "fd.sport", "request.peer_proc"},
   is_root = true,
   drilldown_target = "requests_list",
+  use_defaults = true,
   columns = {
     {name = "NA", field = "request.endpoint", is_key = true},
     {name = "RATE", field = "evt.count", description = "Requests per second.", aggregation = "TIME_AVG", colsize = 8,

@@ -9,6 +9,9 @@ view_info = {
   filter = "evt.type=slice and thread.slice.state=runnable",
   applies_to = {"", "container.id", "proc.pid", "proc.name"},
   is_root = true,
+  drilldown_target = "syscalls",
+  propagate_filter = false, -- other events are not slices
+  use_defaults = true,
   columns = {
     {name = "NA", field = "thread.tid", is_key = true},
     {name = "TIME", field = "thread.slice.ns", description = "Time of all waits.", aggregation = "SUM", colsize = 9,

@@ -10,6 +10,7 @@ view_info = {
   applies_to = {"", "container.id", "proc.pid", "thread.tid", "fd.sport"},
   is_root = true,
   drilldown_target = "requests",
+  use_defaults = true,
   columns = {
     {name = "NA", field = "proc.name", is_key = true},
     {name = "RATE", field = "evt.count", description = "Requests per second.", aggregation = "TIME_AVG", colsize = 8,

@@ -6,10 +6,11 @@ view_info = {
   tips = {"Drill down into a statement to see its requests."},
   tags = {"Default"},
   view_type = "table",
-  filter = "evt.type=request and request.proto in (pgsql, mysql) and request.side=server",
+  filter = "evt.type=request and request.proto in (pgsql, mysql) and request.side=server and request.query exists",
   applies_to = {"", "container.id", "proc.pid", "proc.name", "thread.tid", "fd.sport"},
   is_root = true,
   drilldown_target = "requests_list",
+  use_defaults = true,
   columns = {
     {name = "NA", field = "request.query", is_key = true},
     {name = "TIME", field = "request.latency", description = "Time of all of them.", aggregation = "SUM", colsize = 9,
@@ -19,6 +20,7 @@ view_info = {
     {name = "P50", field = "request.latency", description = "Half of them took no longer.", aggregation = "P50", colsize = 9},
     {name = "MAX", field = "request.latency", description = "The longest one.", aggregation = "MAX", colsize = 9},
     {name = "CLIENT", field = "request.client", description = "Process that sends it; of several, the first.", colsize = 16},
+    {name = "PID", field = "request.peer_pid", description = "PID of that process.", colsize = 8},
     {name = "STATEMENT", field = "request.query", description = "Statement with ? for each literal.", colsize = 0},
   },
 }

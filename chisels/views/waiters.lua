@@ -8,6 +8,9 @@ view_info = {
   view_type = "table",
   filter = "evt.type=slice and thread.slice.state=blocked",
   applies_to = {"", "container.id", "proc.pid", "proc.name", "thread.slice.object"},
+  drilldown_target = "waits",
+  propagate_filter = false, -- other events are not slices
+  use_defaults = true,
   columns = {
     {name = "NA", field = "thread.tid", is_key = true},
     {name = "TIME", field = "thread.slice.ns", description = "Time of all waits.", aggregation = "SUM", colsize = 9,

@@ -9,6 +9,7 @@ view_info = {
   filter = "evt.type=slice and thread.slice.state=blocked and thread.slice.object exists",
   applies_to = {"", "container.id", "proc.pid", "proc.name", "thread.tid"},
   is_root = true,
+  use_defaults = true,
   columns = {
     {name = "NA", field = "thread.slice.object", is_key = true},
     {name = "TIME", field = "thread.slice.ns", description = "Time of all waits.", aggregation = "SUM", colsize = 9,

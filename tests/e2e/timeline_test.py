@@ -159,7 +159,7 @@ class Known(unittest.TestCase):
     def test_pieces(self):
         """Each piece of a rotated file has its slices, and none is derived again."""
         piece = self.path + ".piece"
-        e2e.run(e2e.SAKER, "-q", "-r", self.path, "-w", piece, "-e", "100000")
+        e2e.run(e2e.SAKER, "-q", "-r", self.path, "-w", piece, "-e", "30000")
         pieces = sorted(glob.glob(piece + "*"), key=lambda name: int(name[len(piece):]))
         self.assertGreater(len(pieces), 2)
         self.assertTrue([s for name in pieces for s in slices_of(name)] == self.slices) # too long to be shown

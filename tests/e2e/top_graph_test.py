@@ -357,6 +357,7 @@ class Stacks(screen.Screen):
         self.addCleanup(p.kill)
         t = self.open(f"proc.pid={p.pid}")
         t.press("S", shows="No samples yet.")
+        t.press("?", shows="Keys")
         t.press("Esc", shows="PID")
         t.send("q")
         self.assertEqual(t.ended(), 0)

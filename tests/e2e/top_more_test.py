@@ -126,7 +126,7 @@ class OfRow(Screen):
         """A PID of a file may be that of another process: the question says so, whatever the action."""
         path = os.path.join(self.folder, "one.scap")
         e2e.run(e2e.SAKER, "-w", path, "-M", "1", f"proc.pid={self.child.pid}")
-        t = self.open("-r", path, f"proc.pid={self.child.pid}", columns=200)
+        t = self.open("--unconfined", "-r", path, f"proc.pid={self.child.pid}", columns=200)
         self.wait_selected(t, lambda line: line.split()[:1] == [str(self.child.pid)], "the process")
         self.check_questions(t, {"k": "kill", "g": "gdb -p", "s": "strace -f -p", "f": "lsof -p"})
         t.send("q")
@@ -139,6 +139,10 @@ class OfRow(Screen):
             t.wait_for(text)
         t.wait(lambda lines: re.search(r"< \S*stat", t.text()), "its last call")
         t.wait(lambda lines: re.search("CPU +[\u2581-\u2588]{2,}  .* to .*, \\d+ s", t.text()), "its CPU time as blocks")
+        self.assertNotIn("It has ended", t.text())
+        self.child.kill()
+        t.wait_for("It has ended: this is the last that is known of it.")
+        self.assertIn(self.name, t.text())
         t.send("Esc", "q")
         self.assertEqual(t.ended(), 0)
 
@@ -221,6 +225,9 @@ class OfRow(Screen):
         t.wait(lambda _: time_of() == first, "the first table")
         t.send("p")
         t.wait(lambda lines: time_of() > second and "paused" not in lines[0], "the newest table")
+        t.press("p", shows="paused")
+        t.send("Enter")
+        t.wait(lambda lines: lines[0].startswith("Threads, this machine: 1 row") and "paused" not in lines[0], "a level that is not paused")
         t.send("q")
         self.assertEqual(t.ended(), 0)
 

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests saker top: its tables are those of csysdig, and views are data."""
 
+import collections
+import fcntl
 import glob
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import time
@@ -18,9 +21,10 @@ ANY_CELLS = {
     ("connections", "LIP"), ("connections", "RIP"),  # csysdig prints IPv4 addresses as IPv6
     ("containers", "PROCS"), ("containers", "THREADS"),  # averages of whole numbers are sums in csysdig's JSON
     ("procs", "VIRT"),  # csysdig uses the memory in calls by the main thread only
+    ("syscall_procs", "CALLS/S"), ("syscall_procs", "TIME"),  # csysdig counts events that are no system calls
     ("procs_cpu", "USER"), ("procs_cpu", "SYS"),  # csysdig's sums of averages depend on the order of rows
 }
-SYSCALL_VIEWS = ("syscalls", "syscall_procs")  # csysdig counts events that are no system calls
+SYSCALL_VIEWS = ("syscalls", "syscall_procs")  # csysdig has rows of events that are no system calls
 # csysdig has an event more of a thread that ended with the last event of a file.
 SIMILAR = {"OPS", "IOPS", "SYSCALLS"}
 OTHER_TOOLS = ("kubernetes", "marathon", "mesos")
@@ -60,9 +64,7 @@ def differences(view, theirs, ours):
     """Returns what differs although docs/top.md has no reason for it."""
     a, b = rows(theirs), rows(ours)
     names = [c["name"] for c in theirs["info"]["legend"]]
-    if view in SYSCALL_VIEWS:
-        return sorted(set(b) - set(a))
-    found = sorted(set(a) ^ set(b))
+    found = sorted(set(b) - set(a) if view in SYSCALL_VIEWS else set(a) ^ set(b))
     for key in set(a) & set(b):
         for name, x, y in zip(names, a[key], b[key]):
             if isinstance(x, str):
@@ -116,6 +118,52 @@ class Judged(unittest.TestCase):
         self.assertEqual(names, sorted(names))
 
 
+class Counts(unittest.TestCase):
+    """Tables that people read count calls, not events, as csysdig's JSON does."""
+
+    path = next(p for p in e2e.captures() if p.endswith("/plain.scap"))
+
+    def lines(self, view):
+        return top("-r", self.path, "-b", "-v", view).splitlines()[2:]
+
+    def values(self, field, condition):
+        return e2e.run(e2e.SAKER, "-r", self.path, "-p", "%" + field, condition).split()
+
+    def test_calls(self):
+        for call in "read", "write":
+            returned = [int(ns) for ns in self.values("evt.latency", f"evt.type={call} and evt.dir=<")]
+            rate, _, mean, _ = next(line.split() for line in self.lines("syscalls") if line.split()[3] == call)
+            events = next(r["d"][0] for r in slices(top("-r", self.path, "-j", "-v", "syscalls"))[-1]["data"] if r["k"] == call)
+            value, unit = re.fullmatch(r"([\d.]+)(ns|us|ms)", mean).groups()
+            ns = float(value) * {"ns": 1, "us": 1e3, "ms": 1e6}[unit]
+            self.assertAlmostEqual(ns, sum(returned) / len(returned), delta=0.05 * ns)
+            self.assertEqual(events, 2 * len(returned))  # as csysdig
+            duration = float(top("-r", self.path, "-b", "-v", "syscalls").split(", ")[2].split()[0])
+            self.assertAlmostEqual(float(rate) * duration, len(returned), delta=1)
+
+    def test_cpus(self):
+        """Threads without events are no events of CPU 0."""
+        counts = collections.Counter(self.values("evt.cpu", "evt.num>0"))
+        rows = slices(top("-r", self.path, "-j", "-v", "cpus"))[-1]["data"]
+        self.assertEqual({r["k"]: r["d"][0] for r in rows}, counts)
+
+    def test_list(self):
+        """Calls when they return, and what never returns; no row of a thread."""
+        types = collections.Counter(self.values("evt.type", "evt.type!=switch and (evt.dir=< or evt.type in (exit, exit_group) "
+                                                "or not syscall.type exists)"))
+        rows = slices(top("-r", self.path, "-j", "-v", "events"))[-1]["data"]
+        self.assertEqual(collections.Counter(r["d"][4] for r in rows), types)
+        self.assertLess({"procexit": 0, "exit_group": 0}.keys(), types.keys())
+
+    def test_opens(self):
+        """Opens of every kind, and none that failed."""
+        opened = len(self.values("evt.num", "evt.type in (open, openat, openat2, creat) and evt.dir=< and "
+                                 "fd.type in (file, directory) and evt.failed=false"))
+        self.assertGreater(opened, 100)
+        for view in "files", "directories":
+            self.assertEqual(sum(int(line.split()[3]) for line in self.lines(view)), opened, view)
+
+
 class Views(unittest.TestCase):
     """Views are files."""
 
@@ -128,6 +176,15 @@ class Views(unittest.TestCase):
         out = e2e.run(e2e.SAKER, "top", "-r", e2e.captures()[0], "-j", "-v", "mine",
                       env=dict(os.environ, SAKER_CHISEL_DIR=folder))
         self.assertGreater(slices(out)[0]["count"], 1)
+
+    def test_targets(self):
+        """A drill-down needs no view of sysdig, which may not be installed."""
+        folder = os.path.join(e2e.SOURCE, "chisels/views")
+        built_in = {name.removesuffix(".lua") for name in os.listdir(folder)}
+        for view in sorted(built_in):
+            text = e2e.read_text(os.path.join(folder, view + ".lua"))
+            self.assertIn(f'id = "{view}"', text)
+            self.assertLessEqual(set(re.findall('drilldown_target = "([^"]+)"', text)), built_in, view)
 
     def test_built_in_views(self):
         """Each runs over a capture with requests and slices, and has rows if that has such events."""
@@ -153,6 +210,32 @@ class Views(unittest.TestCase):
         out = top("-j", "-n", "1", "-d", "1", "-v", "services", f"proc.pid={server.pid}")
         self.assertGreater(slices(out)[0]["data"][0]["d"][1], 0)
 
+    def test_live_waits(self):
+        """A wait that goes on has a row in each table, and its time grows."""
+        e2e.need_live()
+        path = os.path.join(e2e.own_dir(self), "locked")
+        with open(path, "w", encoding="utf-8") as f:
+            fcntl.flock(f, fcntl.LOCK_EX)
+            waiter = subprocess.Popen(["flock", path, "true"])
+            self.addCleanup(waiter.wait)
+            self.addCleanup(waiter.kill)
+            out = top("-j", "-n", "2", "-d", "1", "-v", "waiting", f"proc.pid={waiter.pid}")
+        first, second = (rows["data"] for rows in slices(out))
+        self.assertEqual([(r["d"][1], *r["d"][4:]) for r in second], [(waiter.pid, "lock", "flock", "", None, path)])
+        self.assertGreater(second[0]["d"][0], first[0]["d"][0])
+
+    def test_live_holder(self):
+        """Who holds the mutex for which a thread waits now."""
+        e2e.need_live()
+        program = e2e.compile_program("held", e2e.own_dir(self))
+        with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
+            holder, waiter = map(int, p.stdout.readline().split())
+            out = top("-j", "-n", "2", "-d", "1", "-v", "waiting", f"proc.pid={p.pid}")
+            p.stdin.close()
+        rows = {r["k"]: r["d"] for r in slices(out)[-1]["data"]}
+        self.assertEqual(rows[str(waiter)][4:8], ["lock", "futex", "holder", holder])
+        self.assertEqual(rows[str(holder)][4:6], ["pipe", "read"])
+
     def test_wrong_view(self):
         folder = e2e.own_dir(self)
         path = os.path.join(folder, "bad.lua")
@@ -168,7 +251,8 @@ class Views(unittest.TestCase):
         path = e2e.captures()[0]
         for args, text in ((("-r", path), "-b"), (("-b", "-r", path, "-v", "nothing"), "--list-views"),
                            (("-b", "-r", path, "no.field=1"), "no.field"),
-                           (("-b", "-r", path, "--sortingcol", "99"), "column 99")):
+                           (("-b", "-r", path, "--sortingcol", "99"), "column 99"),
+                           (("-r", path, "--sortingcol", "99"), "column 99")):
             p = subprocess.run([e2e.SAKER, "top", *args], text=True, capture_output=True, timeout=15)
             self.assertEqual((p.returncode, text in p.stderr), (1, True), p.stderr)
 
@@ -181,6 +265,23 @@ class Text(unittest.TestCase):
         self.assertRegex(out[0], r"^Processes, \d\d:\d\d:\d\d, \d+\.\d{3} s, \d+ rows$")
         self.assertEqual(out[1].split(), "PID PPID CPU USER TH VIRT RES FILE NET Command".split())
         self.assertEqual(len(out) - 2, int(out[0].split()[-2]))
+
+    def test_gap(self):
+        """A file whose second half is 30 years later has no table for each second between."""
+        source = next(p for p in e2e.captures() if p.endswith("/plain.scap"))
+        path = os.path.join(e2e.own_dir(self), "gap.scap")
+        data = bytearray(e2e.read_bytes(source))
+        places = [at + e2e.EVENT_BLOCKS[kind] for kind, at, _ in e2e.blocks(data) if kind in e2e.EVENT_BLOCKS]
+        for place in places[8000:]:
+            ns, = struct.unpack_from("<Q", data, place)
+            struct.pack_into("<Q", data, place, ns + 10**18)
+        with open(path, "wb") as file:
+            file.write(data)
+        p = subprocess.run([e2e.SAKER, "top", "-b", "-d", "1", "-r", path, "-v", "files"], capture_output=True, text=True,
+                           timeout=60, check=True)
+        self.assertEqual(p.stderr.count("999999999 intervals without events are left out"), 1, p.stderr)
+        self.assertLess(p.stdout.count("Files, "), 10)
+        self.assertNotIn(", 0 rows", p.stdout.splitlines()[0])
 
     def test_live(self):
         e2e.need_live()

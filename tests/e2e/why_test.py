@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests saker why: servers with injected causes of slowness. It must name each of them."""
 
+import contextlib
 import html
 import json
 import os
@@ -103,6 +104,17 @@ class Scenes(Parts):
             root = [os.path.realpath(runtimes.root("bookworm", "redis-server"))]
         except unittest.SkipTest as reason:
             root, cls.no_redis = [], str(reason)
+        # Some kernels trace nothing while a certain process runs, as the agent of a virtual machine: neither interrupts nor
+        # task switches. A capture in which that changes a cause is repeated.
+        for _ in range(3):
+            cls.record(root)
+            with contextlib.suppress(AssertionError, KeyError):
+                for name, causes in CAUSES.items():
+                    Parts().check_causes(cls.by_name[name], causes)
+                break
+
+    @classmethod
+    def record(cls, root):
         cls.paths = e2e.run(e2e.SAKER, "-q", "-w", cls.path, "--slices", "--requests", "--sample", "199",
                             "--sample-on", "off_cpu", "--", "/usr/bin/python3", PROGRAM, *root).split()
         cls.all = objects(cls.path, "top=1000")
@@ -414,6 +426,21 @@ class Library(unittest.TestCase):
         end
         function on_init() store:init() return true end
         """
+
+    def test_goroutines(self):
+        """No thread of a process of Go holds what another one waits for: a futex in Go's heap shows that it is one."""
+        for second, label in ("0xc000040948", "goroutine parked ?"), ("0x7f0000040948", None):
+            out = self.lua(self.EXPLAIN + f"""
+                function on_capture_end()
+                  slice("lock", 1000, 2000, {{["proc.pid"] = 1, ["thread.slice.lock"] = 0x8be6c8, ["thread.slice.waker"] = 2}})
+                  slice("running", 2000, 3000, {{["proc.pid"] = 1}})
+                  slice("lock", 3000, 4500, {{["proc.pid"] = 1, ["thread.slice.lock"] = {second}, ["thread.slice.waker"] = 2}})
+                  slice("running", 4500, 5000, {{["proc.pid"] = 1}})
+                  explain(request(1000, 5000, "a"))
+                end
+            """)
+            waits = [line.split("\t")[1] for line in out.splitlines() if "on CPU" not in line]
+            self.assertEqual(waits, [label] if label else ["lock 0x8be6c8", f"lock {second}"])
 
     def test_waiting_loop_is_not_busy(self):
         """A loop that waits for an event works on no request, though it read another one last."""

@@ -374,7 +374,8 @@ static int act_in_pane(struct top_screen *s, enum top_action action)
 	else if (action == TOP_KEY_PLAY && s->pane.kind == TOP_PANE_TIMES)
 		s->pane.mark = s->pane.mark ? 0 : s->pane.selected + 1;
 	else
-		return action == TOP_KEY_DRILL || top_pane_replaces_table(&s->pane);
+		return action == TOP_KEY_DRILL ||
+		       (action != TOP_KEY_HELP && top_pane_replaces_table(&s->pane));
 	return 1;
 }
 

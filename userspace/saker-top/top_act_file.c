@@ -62,7 +62,7 @@ void top_ask_export(struct top_screen *s)
 {
 	struct sinsp_text name = {0};
 
-	if (!s->snap)
+	if (!s->snap || top_is_confined(s, "write a file"))
 		return;
 	top_put(&name, "%s.csv%c", top_path_top(&s->path)->view->id, 0);
 	top_ask(s, TOP_ASKS_EXPORT, name.p ?: "");
@@ -117,7 +117,7 @@ void top_ask_record(struct top_screen *s)
 		n = top_feed_end_record(s->feed);
 		top_feed_status(s->feed, &s->status);
 		report_record(s, n, s->status.record.err);
-	} else {
+	} else if (!top_is_confined(s, "write a file")) {
 		top_ask(s, TOP_ASKS_RECORD, "saker-top.scap");
 	}
 }

@@ -168,7 +168,13 @@ static char *selected_threads(struct top_screen *s, char **name)
 void top_open_stacks(struct top_screen *s)
 {
 	char *name = NULL, *condition = selected_threads(s, &name);
-	const struct top_query query = {.kind = TOP_FEED_STACKS, .filter = condition};
+	const struct top_level *level = top_path_top(&s->path);
+	const struct top_query query = {
+		.kind = TOP_FEED_STACKS,
+		.filter = condition,
+		.from_ns = level->from_ns,
+		.to_ns = level->to_ns,
+	};
 
 	if (!condition || !name) {
 		top_complain(

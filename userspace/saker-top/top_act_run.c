@@ -76,7 +76,8 @@ void top_run_action(struct top_screen *s, const struct sinsp_view_action *action
 {
 	int err;
 
-	if (!action || !s->snap || !view_table_n_rows(s->snap->table))
+	if (!action || !s->snap || !view_table_n_rows(s->snap->table) ||
+	    top_is_confined(s, "run a command"))
 		return;
 	top_command_fini(&s->command);
 	err = top_command_init(&s->command, action->command, top_row_value, s);

@@ -26,9 +26,10 @@ static void show_newest(struct top_screen *s)
 void top_pause(struct top_screen *s, int paused)
 {
 	s->paused = paused != 0;
-	s->play.is_paused = s->paused;
-	if (s->play.is_on)
+	if (s->play.is_on) {
+		s->play.is_paused = s->paused;
 		top_feed_play(s->feed, &s->play, 0);
+	}
 	if (!paused)
 		show_newest(s);
 }

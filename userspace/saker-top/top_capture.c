@@ -2,14 +2,16 @@
 #include "top_capture.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
+#include "confine.h"
 #include "event/event_table.h"
 #include "fields/field.h"
 #include "inspector_open.h"
+#include "privileges.h"
 #include "say.h"
 #include "signals.h"
 #include "state/inspector.h"
@@ -19,6 +21,7 @@ enum {
 	IDLE_MS = 100,
 	PROGRESS_EVENTS = 300000,
 	NAP_MS = 50, /* events are shown at the next refresh, not at once */
+	MOST_EMPTY = 10000, /* tables of a file in a row without events */
 };
 #define DEFAULT_INTERVAL_NS 2000000000ull
 
@@ -36,6 +39,7 @@ static int open_source(struct sinsp **out, const struct top_options *o,
 		.log = say_log,
 		.ring_sz = o->ring_sz,
 		.nap_ms = NAP_MS,
+		.redact = o->redact,
 	};
 	const struct sinsp_opts inspector = {
 		.sz = sizeof(inspector),
@@ -67,6 +71,27 @@ int top_capture_open_types(struct sinsp **out, const struct top_options *o, cons
 	return open_source(out, o, NULL, 0, types, tasks);
 }
 
+int top_capture_open_only(struct sinsp **out, const struct top_options *o,
+			  const struct sinsp_filter *filter, unsigned int needs)
+{
+	static const char *const none[] = {NULL};
+	const char *const paths[] = {o->read, NULL};
+	const unsigned int helpers = needs & FIELD_NEEDS_NAMES ? CONFINE_HELPERS : 0;
+	int err;
+
+	if (o->read)
+		confine_reader(paths, helpers);
+	err = top_capture_open(out, o, filter, needs);
+	if (err)
+		return err;
+	signals_install(0);
+	if (o->read)
+		confine_reader(none, helpers);
+	else
+		privileges_drop(0, 0);
+	return 0;
+}
+
 /* ---- the loop ---- */
 
 struct run {
@@ -78,6 +103,7 @@ struct run {
 	uint64_t begin_ns, last_ns; /* of the interval: its begin, or its first event; last event */
 	uint64_t progress_at; /* number of an event */
 	uint8_t measures_cpu; /* live, and the view has a column of it */
+	uint8_t told_gap;
 };
 
 static int is_live(const struct run *run)
@@ -98,15 +124,49 @@ static int flush(struct run *run)
 	return -EIO;
 }
 
+/* As csysdig: events of the capture itself have rows, too. */
+int top_capture_sees(struct sinsp *s, const struct sinsp_evt *evt, int live)
+{
+	if (sinsp_evt_shown(s, evt))
+		return 1;
+	return !live && evt->info && (evt->info->category & EC_INTERNAL) &&
+	       !(evt->raw.flags & SCAP_EVT_F_STATE_ONLY);
+}
+
+struct waits {
+	struct sinsp *s;
+	struct view_table *table;
+	int live;
+};
+
+static int add_wait(void *ctx, const struct sinsp_evt *evt)
+{
+	struct waits *w = ctx;
+
+	return top_capture_sees(w->s, evt, w->live) ? view_table_event(w->table, evt) : 0;
+}
+
+int top_capture_add_waits(struct sinsp *s, struct view_table *t, uint64_t ns, int live)
+{
+	struct waits w = {s, t, live};
+
+	if (!(view_table_needs(t) & FIELD_NEEDS_OPEN_SLICES))
+		return 0;
+	return sinsp_each_open_slice(s, ns, add_wait, &w);
+}
+
 /* Prints the table of an interval that ends at @ns, and begins the next one. */
 static int end_interval(struct run *run, uint64_t ns)
 {
 	struct top_slice *slice = run->slice;
+	/* A thread is no event of a list. */
+	struct sinsp *threads_of = sinsp_view_is_list(slice->view) ? NULL : run->s;
 	int err;
 
 	if (run->measures_cpu)
 		sinsp_cpu_use_read(run->s, run->interval_ns);
-	err = view_table_end(run->table, run->s, ns);
+	err = top_capture_add_waits(run->s, run->table, ns, is_live(run));
+	err = err ?: view_table_end(run->table, threads_of, ns);
 	slice->ns = ns;
 	slice->length_ns = ns > run->begin_ns && run->begin_ns ? ns - run->begin_ns : 0;
 	err = err ?: (slice->options->json ? top_print_json : top_print_text)(&run->out, slice);
@@ -123,23 +183,33 @@ static int has_enough(const struct run *run)
 	return n && run->slice->number >= n;
 }
 
+static int is_over(const struct run *run, uint64_t ns)
+{
+	return run->interval_ns && ns >= run->begin_ns && ns - run->begin_ns >= run->interval_ns;
+}
+
 /* Ends the interval if it is over at @ns; one without events is empty. */
 static int tick(struct run *run, uint64_t ns)
 {
 	if (!run->begin_ns)
 		run->begin_ns = ns;
-	if (!run->interval_ns || ns < run->begin_ns + run->interval_ns)
+	if (!is_over(run, ns))
 		return 0;
 	return end_interval(run, is_live(run) ? ns : run->begin_ns + run->interval_ns);
 }
 
-/* As csysdig: events of the capture itself have rows, too. */
-int top_capture_sees(struct sinsp *s, const struct sinsp_evt *evt, int live)
+/* Leaves out the tables of a long time without events: a file can have any times. */
+static void skip_gap(struct run *run, uint64_t ns)
 {
-	if (sinsp_evt_shown(s, evt))
-		return 1;
-	return !live && evt->info && (evt->info->category & EC_INTERNAL) &&
-	       !(evt->raw.flags & SCAP_EVT_F_STATE_ONLY);
+	const uint64_t n = is_over(run, ns) ? (ns - run->begin_ns) / run->interval_ns : 0;
+
+	if (is_live(run) || n <= MOST_EMPTY)
+		return;
+	run->begin_ns += n * run->interval_ns;
+	if (!run->told_gap)
+		say("%s: %" PRIu64 " intervals without events are left out, and so are later gaps",
+		    run->slice->options->read, n);
+	run->told_gap = 1;
 }
 
 static void put_progress(struct run *run, const struct sinsp_evt *evt)
@@ -160,10 +230,12 @@ static int take_event(struct run *run, const struct sinsp_evt *evt)
 	if (!top_capture_sees(run->s, evt, is_live(run)))
 		return 0;
 	err = tick(run, evt->raw.ts_ns);
-	while (!err && !is_live(run) && run->interval_ns && !has_enough(run) &&
-	       evt->raw.ts_ns >= run->begin_ns + run->interval_ns)
+	skip_gap(run, evt->raw.ts_ns);
+	while (!err && !is_live(run) && !has_enough(run) && !signals_stop_requested() &&
+	       is_over(run, evt->raw.ts_ns))
 		err = tick(run, evt->raw.ts_ns);
-	run->last_ns = evt->raw.ts_ns;
+	if (run->last_ns < evt->raw.ts_ns)
+		run->last_ns = evt->raw.ts_ns;
 	put_progress(run, evt);
 	return err || has_enough(run) ? err : view_table_event(run->table, evt);
 }
@@ -181,7 +253,7 @@ static int loop(struct run *run)
 		if (n > 0)
 			err = take_event(run, &evt);
 		else if (is_live(run))
-			err = tick(run, clock_read_ns(CLOCK_REALTIME));
+			err = tick(run, scap_now_ns(sinsp_source(run->s)));
 	}
 	if (err)
 		return err;
@@ -198,7 +270,7 @@ int top_capture_run(struct sinsp *s, struct view_table *t, struct top_slice *sli
 	if (!o->read && !run.interval_ns)
 		run.interval_ns = DEFAULT_INTERVAL_NS;
 	if (!o->read)
-		run.begin_ns = clock_read_ns(CLOCK_REALTIME);
+		run.begin_ns = scap_now_ns(sinsp_source(s));
 	run.measures_cpu = !o->read && view_table_needs(t) & FIELD_NEEDS_CPU_TIME;
 	if (run.measures_cpu)
 		sinsp_cpu_use_read(s, run.interval_ns);

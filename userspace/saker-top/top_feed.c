@@ -160,7 +160,7 @@ static int reopen(struct top_feed *f, const struct top_needs *needs)
 	err = open_shared(f);
 	if (!err) {
 		sinsp_cpu_use_read(f->s, interval_of(f));
-		f->last_open_ns = clock_read_ns(CLOCK_REALTIME);
+		f->last_open_ns = scap_now_ns(sinsp_source(f->s));
 	}
 	return err;
 }
@@ -178,8 +178,9 @@ static int end_interval(struct top_feed *f, uint64_t ns)
 
 		if (is_live(f) && view_table_needs(snap->table) & FIELD_NEEDS_CPU_TIME)
 			sinsp_cpu_use_read(f->s, interval_of(f));
+		err = top_capture_add_waits(f->s, snap->table, ns, is_live(f));
 		/* A thread is no event of a list. */
-		err = view_table_end(snap->table, job->is_list ? NULL : f->s, ns);
+		err = err ?: view_table_end(snap->table, job->is_list ? NULL : f->s, ns);
 		snap->end_ns = ns;
 		snap->length_ns = ns > f->begin_ns && f->begin_ns ? ns - f->begin_ns : 0;
 		snap->n_events = f->n_events;
@@ -253,7 +254,8 @@ static int take_event(struct top_feed *f, const struct sinsp_evt *evt)
 		top_times_add(&f->times, evt->raw.ts_ns);
 	if (!f->begin_ns)
 		f->begin_ns = first_ns(f, evt);
-	f->last_ns = evt->raw.ts_ns;
+	if (f->last_ns < evt->raw.ts_ns)
+		f->last_ns = evt->raw.ts_ns;
 	if (++f->n_events % EVENTS_PER_NOTE == 0 && !is_live(f)) {
 		pthread_mutex_lock(&f->lock);
 		update_status(f);
@@ -328,7 +330,7 @@ static int begin_job(struct top_feed *f)
 	if (!err && is_live(f)) {
 		if (f->job->kind == TOP_FEED_TABLE)
 			sinsp_cpu_use_read(f->s, FIRST_NS);
-		begin_interval(f, clock_read_ns(CLOCK_REALTIME));
+		begin_interval(f, scap_now_ns(sinsp_source(f->s)));
 	}
 	return err;
 }
@@ -406,7 +408,7 @@ static void end_source(struct top_feed *f, int err)
 static int may_play(struct top_feed *f)
 {
 	const int64_t rest = f->play_ns - clock_now_ns();
-	const uint64_t until = clock_read_ns(CLOCK_REALTIME) + (uint64_t)(rest > 0 ? rest : 0);
+	const uint64_t until = clock_now_ns() + (uint64_t)(rest > 0 ? rest : 0);
 	const struct timespec ts = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
 	int may = 1;
 
@@ -454,7 +456,7 @@ static void step(struct top_feed *f)
 		f->has_evt = err > 0;
 		err = err > 0 ? 0 : err;
 	} else if (is_live(f)) {
-		now = clock_read_ns(CLOCK_REALTIME);
+		now = scap_now_ns(sinsp_source(f->s));
 		if (now >= f->due_ns)
 			err = end_interval(f, now);
 	}
@@ -596,13 +598,17 @@ static void wait_for_job(struct top_feed *f)
 int top_feed_open(struct top_feed **out, const struct top_options *o, const struct top_query *query)
 {
 	struct top_feed *f = calloc(1, sizeof(*f));
+	pthread_condattr_t attr;
 	int err;
 
 	if (!f)
 		return -ENOMEM;
 	f->o = f->side.o = o;
 	pthread_mutex_init(&f->lock, NULL);
-	pthread_cond_init(&f->changed, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC); /* that of clock_now_ns */
+	pthread_cond_init(&f->changed, &attr);
+	pthread_condattr_destroy(&attr);
 	f->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = f->event_fd < 0 ? -errno : check_filter(f);
 	err = err ?: open_first(f, query);

@@ -68,7 +68,8 @@ const struct top_key top_keys[] = {
 	{TOP_KEY_FILE_HEAT, {KEY_F(24), 'M'}, "File spectro",
 	 "Draw the latencies of the row's calls on files alone; F24 is Shift-F12."},
 	{TOP_KEY_STACKS, {'S'}, "Stacks",
-	 "Draw the sampled stacks of the selected process or thread as a flame graph."},
+	 "Draw the sampled stacks of the selected process or thread as a flame graph; in it, the arrow "
+	 "keys select a frame, Enter zooms into it, Backspace out."},
 	{TOP_KEY_MOUSE, {KEY_MOUSE}, "Mouse",
 	 "Click: select a row, sort by a column, press a key of the bar. Double-click: drill down. Drag: "
 	 "select cells of a heat map."},

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspector_open.h"
 #include "privileges.h"
 #include "say.h"
 #include "signals.h"
@@ -51,10 +52,8 @@ static int show(const struct top_options *o, const struct view_list *list)
 	if (top_view_is_spectrum(view) && !o->json)
 		return top_print_heat(o, view);
 	err = new_table(&t, o, view);
-	err = err ?: top_capture_open(&s, o, view_table_filter(t), view_table_needs(t));
+	err = err ?: top_capture_open_only(&s, o, view_table_filter(t), view_table_needs(t));
 	if (!err) {
-		signals_install(0);
-		privileges_drop(0, 0);
 		slice.table = t;
 		slice.target = top_path_target(list, view, view_table_key_column(t));
 		err = top_capture_run(s, t, &slice);
@@ -64,22 +63,35 @@ static int show(const struct top_options *o, const struct view_list *list)
 	return err;
 }
 
+/* The screen takes the sorting column as it is. Returns 0, or a negative errno after a message. */
+static int check_sorting_col(const struct top_options *o, const struct view_list *list)
+{
+	const struct sinsp_view *view = o->sorting_col ? view_list_find(list, o->view) : NULL;
+	struct view_table *t = NULL;
+	const int err = view ? new_table(&t, o, view) : 0;
+
+	view_table_free(t);
+	return err;
+}
+
 static int run(const struct top_options *o)
 {
 	const int is_screen = o->mode == TOP_SHOW && !o->batch && !o->json;
 	const int needs_all = o->mode == TOP_LIST_VIEWS || o->json || is_screen; /* targets */
 	struct top_views views;
-	int err = top_views_load(&views, needs_all ? NULL : o->view);
+	int err = top_views_load(&views, needs_all ? NULL : o->view, o->json);
 
 	if (err)
 		say("cannot load views: %s", strerror(-err));
 	else if (o->mode == TOP_LIST_VIEWS)
 		err = (o->json ? top_list_json : top_list_text)(stdout, &views.list);
 	else if (is_screen)
-		err = top_screen_run(o, &views.list);
+		err = check_sorting_col(o, &views.list) ?: top_screen_run(o, &views.list);
 	else
 		err = show(o, &views.list);
 	top_views_fini(&views);
+	if (o->mode == TOP_SHOW)
+		inspector_report_redacted(o->redact);
 	return err ? 1 : 0;
 }
 

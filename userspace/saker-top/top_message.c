@@ -52,3 +52,12 @@ void top_ask(struct top_screen *s, enum top_asks what, const char *text)
 	s->asks = what;
 	top_prompt_set(&s->prompt, text);
 }
+
+int top_is_confined(struct top_screen *s, const char *act)
+{
+	if (!s->o->read || s->o->unconfined)
+		return 0;
+	top_complain(s, "cannot %s: a file is shown confined; for one you trust use --unconfined",
+		     act);
+	return 1;
+}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "option_values.h"
+#include "redact/redact.h"
 #include "say.h"
 
 #define AT(member) offsetof(struct top_options, member)
@@ -48,6 +49,9 @@ static const struct option_row top_rows[] = {
 	 "table of the whole file, as always on the screen.", parse_seconds, AT(interval_ns)},
 	{'r', "read", "FILE", GROUP_LIVE, "Read a capture file instead of the live system.",
 	 set_text, AT(read)},
+	{0, "unconfined", NULL, GROUP_LIVE,
+	 "With -r, on the screen: allow actions, and to write files (x, w). Only for files that you trust.",
+	 set_value, AT(unconfined), 1},
 	{'j', "json", NULL, GROUP_LIVE,
 	 "Print JSON as csysdig does: slices with rows, their number, and the columns.",
 	 set_value, AT(json), 1},
@@ -64,6 +68,7 @@ static const struct option_row top_rows[] = {
 	 parse_number, AT(sorting_col)},
 	{'p', "print", "c", GROUP_LIVE, "Also show the columns of containers.",
 	 parse_print, AT(containers)},
+	OPTION_ROW_REDACT(GROUP_LIVE, AT(redact)),
 	OPTION_ROWS_OF_SOURCE(AT(ring_sz), AT(container_socket), AT(cri_socket)),
 	{0, "verbose", NULL, GROUP_LIVE, "Also print what the kernel refused, and other details.",
 	 set_value, AT(verbose), 1},
@@ -97,6 +102,10 @@ static int check(const struct top_options *o)
 		    "to -r");
 		return -EINVAL;
 	}
+	if (o->unconfined && !o->read) {
+		say("--unconfined applies to -r FILE: a live screen has its actions");
+		return -EINVAL;
+	}
 	return 0;
 }
 
@@ -121,6 +130,8 @@ void top_options_fini(struct top_options *o)
 {
 	free(o->filter);
 	o->filter = NULL;
+	scap_redact_free(o->redact);
+	o->redact = NULL;
 }
 
 void top_help(FILE *f)

@@ -9,7 +9,7 @@ enum top_mode { TOP_SHOW, TOP_LIST_VIEWS, TOP_LIST_KEYS, TOP_HELP, TOP_VERSION }
 
 struct top_options {
 	int mode; /* enum top_mode */
-	int batch, json, containers, verbose, no_colour;
+	int batch, json, containers, verbose, no_colour, unconfined;
 	const char *view, *read; /* read: NULL: live. Borrowed */
 	uint64_t n_tables; /* 0: no limit */
 	uint64_t interval_ns; /* 0: default */
@@ -18,6 +18,7 @@ struct top_options {
 	uint64_t ring_sz; /* 0: default */
 	const char *container_socket, *cri_socket; /* as in saker */
 	char *filter; /* owned; NULL: none */
+	struct scap_redact *redact; /* owned; NULL: none */
 };
 
 /* Parses the command line. Returns 0; a negative errno after reporting the error. @o must be zero;

@@ -42,8 +42,8 @@ static const char *const why_none_live[] = {
 	"No samples yet.",
 	"",
 	"99 times a second, the stack of what runs on a CPU is sampled: a process that waits for",
-	"something has no samples. Leave this open until it runs, or press d to see what it waits",
-	"for.",
+	"something has no samples. Leave this open until it runs. To see what it waits for, press",
+	"Esc, then Enter, then F2, and choose the view Waiting Now.",
 	NULL,
 };
 static const char *const why_none_file[] = {

@@ -8,8 +8,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "privileges.h"
 #include "say.h"
 #include "signals.h"
 #include "state/inspector.h"
@@ -109,7 +107,7 @@ static int take_event(struct heat *h, const struct sinsp_evt *evt)
 
 static int tick(struct heat *h)
 {
-	top_graph_tick(&h->job->graph, clock_read_ns(CLOCK_REALTIME));
+	top_graph_tick(&h->job->graph, scap_now_ns(sinsp_source(h->s)));
 	return print(h, spectrum_of(h)->to - 1);
 }
 
@@ -152,10 +150,8 @@ int top_print_heat(const struct top_options *o, const struct sinsp_view *view)
 
 	if (err)
 		say("%s", err == -EINVAL ? why.message : strerror(-err));
-	err = err ?: top_capture_open(&h.s, o, top_job_filter(h.job), top_job_needs(h.job));
+	err = err ?: top_capture_open_only(&h.s, o, top_job_filter(h.job), top_job_needs(h.job));
 	if (!err) {
-		signals_install(0);
-		privileges_drop(0, 0);
 		err = loop(&h);
 		if (err && err != -EPIPE)
 			say_cause(before, o->read ?: "the capture stopped", err);

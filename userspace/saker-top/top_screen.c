@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "confine.h"
 #include "say.h"
 #include "top_draw.h"
 #include "top_path.h"
@@ -120,6 +121,15 @@ static int open_feed(struct top_screen *s)
 	return err;
 }
 
+/* Any view may name frames, and each drill-down reads the file again. */
+static void confine(const struct top_options *o)
+{
+	const char *const paths[] = {o->read, NULL};
+
+	if (o->read && !o->unconfined)
+		confine_reader(paths, CONFINE_HELPERS | CONFINE_TERMINAL);
+}
+
 int top_screen_run(const struct top_options *o, const struct view_list *list)
 {
 	struct top_screen *s = calloc(1, sizeof(*s));
@@ -135,6 +145,8 @@ int top_screen_run(const struct top_options *o, const struct view_list *list)
 	view = err ? NULL : first_view(s);
 	err = err ?: view ? 0 : -ENOENT;
 	err = err ?: top_path_init(&s->path, view, o->filter);
+	if (!err)
+		confine(o);
 	err = err ?: open_feed(s);
 	err = err ?: top_term_open(o->no_colour);
 	if (!err) {

@@ -72,6 +72,8 @@ struct top_screen {
 
 /* Shows a message until the next key. Returns -EINVAL. */
 __attribute__((format(printf, 2, 3))) int top_complain(struct top_screen *s, const char *fmt, ...);
+/* Returns whether saker cannot @act, as "run a command", since it is confined: with a message. */
+int top_is_confined(struct top_screen *s, const char *act);
 /* Shows the error of a function that goes down the path. Returns @err. */
 int top_complain_path(struct top_screen *s, int err);
 /* Shows a message that is no error. */

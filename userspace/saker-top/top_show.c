@@ -85,12 +85,15 @@ int top_show(struct top_screen *s, const struct top_query *query)
 	struct view_error why = {""};
 	const int err = top_feed_show(s->feed, query, &why);
 
-	if (err)
+	if (err) {
 		top_complain(s, "%s", err == -EINVAL ? why.message : strerror(-err));
-	else
-		s->snap = NULL;
-	s->past = err ? s->past : 0;
-	return err;
+		return err;
+	}
+	s->snap = NULL;
+	s->past = 0;
+	if (!s->o->read) /* nothing of it is recorded yet that a pause could keep */
+		s->paused = 0;
+	return 0;
 }
 
 static void query_spectrum(const struct top_screen *s, struct top_query *q)

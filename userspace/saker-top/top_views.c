@@ -13,7 +13,7 @@ static const char *const machine_dirs[] = {
 	NULL,
 };
 
-int top_views_load(struct top_views *v, const char *id)
+int top_views_load(struct top_views *v, const char *id, int json)
 {
 	const struct view_folders folders = {(const char *const *)v->user_dirs, machine_dirs};
 	int err;
@@ -22,6 +22,7 @@ int top_views_load(struct top_views *v, const char *id)
 	sinsp_chisel_run_init(&v->run);
 	v->run.builtin = view_files;
 	v->run.log = say_log;
+	v->run.json = (uint8_t)json;
 	err = chisel_dirs(v->user_dirs, 1);
 	return err ?: view_list_load(&v->list, &v->run, &folders, id);
 }

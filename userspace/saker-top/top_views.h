@@ -14,9 +14,9 @@ struct top_views {
 
 extern const struct sinsp_chisel_file view_files[]; /* built in; ends with a NULL name */
 
-/* Loads all views, or the one of @id. Returns 0 or a negative errno. Free @v with top_views_fini,
- * also then; @v does not move. */
-int top_views_load(struct top_views *v, const char *id);
+/* Loads all views, or the one of @id; @json: as csysdig's JSON has them. Returns 0 or a negative
+ * errno. Free @v with top_views_fini, also then; @v does not move. */
+int top_views_load(struct top_views *v, const char *id, int json);
 void top_views_fini(struct top_views *v);
 
 #endif /* SAKER_TOP_VIEWS_H */

@@ -22,6 +22,7 @@ struct top_watch {
 	struct sinsp_text files, connections; /* lines */
 	struct sinsp *source; /* own; NULL: events come from others, or the end was reached */
 	uint8_t is_known; /* the process */
+	uint8_t has_ended;
 	uint8_t is_live;
 };
 
@@ -122,6 +123,7 @@ int top_watch_files(struct top_watch *w, struct sinsp *s)
 	struct fds fds = {0};
 	int err = 0;
 
+	w->has_ended = w->is_known && !t;
 	if (!t || !t->files) /* those before its end stay */
 		return 0;
 	fds.v = calloc(FILES_MAX, sizeof(*fds.v));
@@ -216,7 +218,9 @@ int top_watch_text(const struct top_watch *w, struct sinsp_text *out)
 {
 	int err = 0;
 
-	if (w->is_known) {
+	if (w->has_ended)
+		err = top_put(out, "\nIt has ended: this is the last that is known of it.\n");
+	if (w->is_known && !err) {
 		err = put_section(out, "Open files", &w->files);
 		err = err ?: put_section(out, "Connections", &w->connections);
 	}

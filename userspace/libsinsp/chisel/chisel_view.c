@@ -77,12 +77,20 @@ static int32_t read_size(lua_State *L)
 	return size < -1 || size > SIZE_MAX_OF_COLUMN ? 0 : (int32_t)size;
 }
 
+/* Returns the text @key; with JSON the text @json_key, unless that is missing. */
+static const char *keep_text_or(lua_State *L, const char *key, const char *json_key)
+{
+	const char *text = chisel_of(L)->run->json ? sinsp_chisel_keep_text(L, json_key) : "";
+
+	return *text ? text : sinsp_chisel_keep_text(L, key);
+}
+
 static void read_column(lua_State *L, struct sinsp_view_column *c)
 {
 	*c = (struct sinsp_view_column){
 		.name = sinsp_chisel_keep_text(L, "name"),
 		.description = sinsp_chisel_keep_text(L, "description"),
-		.field = sinsp_chisel_keep_text(L, "field"),
+		.field = keep_text_or(L, "field", "json_field"),
 		.filterfield = sinsp_chisel_keep_text(L, "filterfield"),
 		.tags = read_texts(L, "tags"),
 		.size = read_size(L),
@@ -151,7 +159,7 @@ void sinsp_chisel_read_view(lua_State *L, struct sinsp_chisel_info *info)
 		.name = sinsp_chisel_keep_text(L, "name"),
 		.description = sinsp_chisel_keep_text(L, "description"),
 		.type = sinsp_chisel_keep_text(L, "view_type"),
-		.filter = sinsp_chisel_keep_text(L, "filter"),
+		.filter = keep_text_or(L, "filter", "json_filter"),
 		.drilldown_target = sinsp_chisel_keep_text(L, "drilldown_target"),
 		.tags = read_texts(L, "tags"),
 		.tips = read_texts(L, "tips"),

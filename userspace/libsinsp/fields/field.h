@@ -75,8 +75,10 @@ enum sinsp_field_needs {
 	FIELD_NEEDS_SLICES = 1 << 4, /* slices of threads: task switches and wake-ups */
 	FIELD_NEEDS_TRACERS = 1 << 5, /* events of markers, derived from writes to /dev/null */
 	FIELD_NEEDS_TCP = 1 << 6, /* events of TCP */
-	FIELD_NEEDS_CPU_TIME = 1 << 7, /* CPU time of threads, read at the end of intervals */
+	FIELD_NEEDS_CPU_TIME =
+		1 << 7, /* CPU time and page faults of threads, read at the end of intervals */
 	FIELD_NEEDS_NAMES = 1 << 8, /* no events, but files of this machine: names of frames */
+	FIELD_NEEDS_OPEN_SLICES = 1 << 9, /* slices that go on, as of the end of an interval */
 };
 
 /* Cost of computing the value; cheap checks come first. */

@@ -120,7 +120,7 @@ static void test_rows_state_what_must_be_recorded_for_them(void **state)
 		{"fd.connect.result", FIELD_NEEDS_FILES},
 		{"proc.stdin.name", FIELD_NEEDS_FILES},
 		{"proc.fdusage", FIELD_NEEDS_FILES | FIELD_NEEDS_HISTORY},
-		{"thread.pfmajor", FIELD_NEEDS_HISTORY},
+		{"thread.pfmajor", FIELD_NEEDS_HISTORY | FIELD_NEEDS_CPU_TIME},
 		{"user.name", FIELD_NEEDS_CALLS},
 		{"proc.sid.exepath", FIELD_NEEDS_CALLS},
 	};

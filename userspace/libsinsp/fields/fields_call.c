@@ -204,7 +204,7 @@ enum { OPEN_READ, OPEN_WRITE, OPEN_CREATE, OPEN_EXEC };
 enum { O_READ_BIT = 1, O_WRITE_BIT = 2, O_MAKES_BITS = 1 << 2 | 1 << 13, O_CREATED_BIT = 1 << 14 };
 enum { EXEC_BITS = 0111 };
 
-static int is_open(unsigned int id)
+static int has_open_flags(unsigned int id)
 {
 	return id == EVT_OPEN_X || id == EVT_OPENAT_102_E || id == EVT_OPENAT_X ||
 	       id == EVT_OPENAT2_X || id == EVT_OPEN_BY_HANDLE_AT_X;
@@ -220,7 +220,7 @@ static int get_open(struct sinsp_eval *e, const struct sinsp_field *f, struct si
 	uint32_t flags;
 
 	(void)more;
-	if (!is_open(evt->info->id) && !makes)
+	if (!has_open_flags(evt->info->id) && !makes)
 		return field_u(v, 0);
 	flags = evt_param_u32(evt, "flags");
 	if (f->row->variant != OPEN_EXEC)

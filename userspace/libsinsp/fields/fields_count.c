@@ -49,15 +49,30 @@ static int get_count_exit(struct sinsp_eval *e, const struct sinsp_field *f, str
 	return count(v, !evt_is_enter(e->evt->info->id));
 }
 
+static int ends_open(unsigned int id)
+{
+	return id == EVT_OPEN_X || id == EVT_CREAT_X || id == EVT_OPENAT_102_X ||
+	       id == EVT_OPENAT_X || id == EVT_OPENAT2_X || id == EVT_OPEN_BY_HANDLE_AT_X;
+}
+
+static int get_count_open(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
+			  const struct sinsp_value **more)
+{
+	(void)f, (void)more;
+	return count(v, ends_open(e->evt->info->id) && !sinsp_evt_failed(e->evt));
+}
+
 static int get_count_procinfo(struct sinsp_eval *e, const struct sinsp_field *f,
 			      struct sinsp_value *v, const struct sinsp_value **more)
 {
 	const struct sinsp_thread *t = e->evt->thread;
+	const unsigned int id = e->evt->info->id;
 	const int main_only = f->row->variant;
 
 	(void)more;
-	return count(v,
-		     e->evt->info->id == EVT_PROCINFO_E && (!main_only || (t && t->tid == t->pid)));
+	/* In a live view the end of an interval is the only event that each thread has. */
+	return count(v, (id == EVT_PROCINFO_E || id == EVT_SYSDIGEVENT_E) &&
+				(!main_only || (t && t->tid == t->pid)));
 }
 
 enum { ERROR_ANY, ERROR_FILE, ERROR_NET, ERROR_MEMORY, ERROR_OTHER };
@@ -75,14 +90,9 @@ static unsigned int kind_of_error(const struct sinsp_evt *evt)
 	default:
 		return evt->fd->type == SCAP_FD_UNIX_SOCK ? ERROR_NET : ERROR_OTHER;
 	}
-	switch (evt->info->id) {
-	case EVT_OPEN_X:
-	case EVT_CREAT_X:
-	case EVT_OPENAT_102_X:
-	case EVT_OPENAT_X:
-	case EVT_OPENAT2_X:
-	case EVT_OPEN_BY_HANDLE_AT_X:
+	if (ends_open(evt->info->id))
 		return ERROR_FILE;
+	switch (evt->info->id) {
 	case EVT_ACCEPT_26_X:
 	case EVT_ACCEPT_56_X:
 	case EVT_ACCEPT_X:
@@ -140,10 +150,12 @@ static const struct sinsp_field_row rows[] = {
 	 "1 for other failed events"},
 	{"evt.count.exit", FIELD_UINT, 0, FIELD_COST_HEADER, 0, 0, get_count_exit,
 	 "1 for exit events"},
+	{"evt.count.open", FIELD_UINT, 0, FIELD_COST_SEARCH, 0, 0, get_count_open,
+	 "1 if a file was opened, by any call"},
 	{"evt.count.procinfo", FIELD_UINT, 0, FIELD_COST_HEADER, FIELD_F_HIDDEN, 1, get_count_procinfo,
-	 "1 for procinfo events of processes"},
+	 "1 for procinfo events of processes, and for each at the end of an interval of a view"},
 	{"evt.count.threadinfo", FIELD_UINT, 0, FIELD_COST_HEADER, FIELD_F_HIDDEN, 0, get_count_procinfo,
-	 "1 for procinfo events"},
+	 "1 for procinfo events, and for each thread at the end of an interval of a view"},
 };
 /* clang-format on */
 

@@ -95,6 +95,12 @@ static int get_latency(struct sinsp_eval *e, const struct sinsp_field *f, struct
 	return has_latency(e->evt) ? part_of(v, f->row->variant, e->evt->latency_ns) : 0;
 }
 
+static int get_latency_exit(struct sinsp_eval *e, const struct sinsp_field *f,
+			    struct sinsp_value *v, const struct sinsp_value **more)
+{
+	return evt_is_enter(e->evt->info->id) ? 0 : get_latency(e, f, v, more);
+}
+
 static int get_latency_human(struct sinsp_eval *e, const struct sinsp_field *f,
 			     struct sinsp_value *v, const struct sinsp_value **more)
 {
@@ -278,6 +284,8 @@ static const struct sinsp_field_row rows[] = {
 	 "whole seconds of evt.latency"},
 	{"evt.latency.ns", FIELD_DURATION, FIELD_FMT_PADDED, FIELD_COST_HEADER, 0, FRACTION, get_latency,
 	 "nanosecond part of evt.latency"},
+	{"evt.latency.exit", FIELD_DURATION, 0, FIELD_COST_HEADER, FIELD_F_HIDDEN, WHOLE, get_latency_exit,
+	 "evt.latency, with no value for enter events, which would be part of an average"},
 	{"evt.latency.human", FIELD_STR, 0, FIELD_COST_TEXT, 0, 0, get_latency_human,
 	 "evt.latency with a unit, such as 1.79us or 12ms"},
 	{"evt.latency.quantized", FIELD_UINT, 0, FIELD_COST_TEXT, FIELD_F_HIDDEN, 0, get_latency_quantized,

@@ -209,8 +209,9 @@ static const struct sinsp_field_row rows[] = {
 	    "a guess"),
 	ROW("thread.slice.polled.call", STR, DEC, SLICE_P_POLLED_CALL, get_text, "the call that failed"),
 	ROW("thread.slice.polled.error", STR, DEC, SLICE_P_POLLED_RES, get_error, "the error of that call"),
-	ROW("thread.slice.open", BOOL, DEC, SLICE_P_OPEN, get_number,
-	    "true if the slice still went on when the capture ended"),
+	{"thread.slice.open", FIELD_BOOL, FIELD_FMT_DEC, FIELD_COST_HEADER, 0, SLICE_P_OPEN, get_number,
+	 "true if the slice still went on when the capture ended, or the table of saker top",
+	 .needs = FIELD_NEEDS_SLICES | FIELD_NEEDS_FILES | FIELD_NEEDS_OPEN_SLICES},
 	ROW("thread.slice.owner", INT, DEC, SLICE_P_OWNER, get_number,
 	    "lock: TID of the thread that held the mutex of glibc when the wait began, a guess: thread.slice.waker, "
 	    "if known, is better"),

@@ -11,36 +11,13 @@
 #include "thread.h"
 #include "value_kinds.h"
 
-struct dyn_type {
-	uint16_t event; /* 0: all others */
-	uint8_t parts[5]; /* types, by the index that the value begins with; PT_NONE: no such index
-			   */
-};
-
-static const struct dyn_type dyn_types[] = {
-	{EVT_SETSOCKOPT_X, {PT_BYTEBUF, PT_ERRNO, PT_UINT32, PT_UINT64, PT_RELTIME}},
-	{EVT_GETSOCKOPT_X, {PT_BYTEBUF, PT_ERRNO, PT_UINT32, PT_UINT64, PT_RELTIME}},
-	{EVT_PTRACE_X, {PT_UINT64, PT_SIGTYPE}},
-	{EVT_KEYCTL_X, {PT_INT64, PT_CHARBUF}},
-	{0, {PT_FD, PT_ERRNO}},
-};
-
-static unsigned int dyn_part(unsigned int event, uint8_t index)
-{
-	const struct dyn_type *t = dyn_types;
-
-	while (t->event && t->event != event)
-		t++;
-	return index < sizeof(t->parts) ? t->parts[index] : PT_NONE;
-}
-
 static char *put_value(struct value_writer *w, char *p, const struct value *v);
 
 static char *put_dyn(struct value_writer *w, char *p, const struct value *v)
 {
 	struct value part = *v;
 
-	part.type = dyn_part(w->evt->info->id, v->p[0]);
+	part.type = scap_dyn_type(w->evt->info->id, v->p[0]);
 	if (part.type == PT_NONE)
 		return put_lit(p, "INVALID DYNAMIC PARAMETER");
 	part.p++;

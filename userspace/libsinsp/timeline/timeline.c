@@ -1057,6 +1057,24 @@ void sinsp_timeline_event(struct sinsp *s, const struct sinsp_evt *evt)
 		tl->last_ns = evt->raw.ts_ns;
 }
 
+void sinsp_timeline_open(struct sinsp *s, uint64_t now_ns)
+{
+	const struct sinsp_timeline *tl = s->timeline;
+	struct slice sl = plain;
+
+	sl.open = 1;
+	for (uint32_t i = 0; i < tl->n_places; i++) {
+		const struct track *t = &tl->tracks[i];
+		const int lost = t->in_loss || t->n_losses != tl->n_losses;
+
+		if (!t->tid || !t->at_ns || t->at_ns >= now_ns || t->kind < SLICE_FILE || lost)
+			continue;
+		sl.from_ns = t->at_ns;
+		sl.ns = now_ns - t->at_ns;
+		emit(s, t, &sl);
+	}
+}
+
 int sinsp_timeline_end(struct sinsp *s)
 {
 	struct sinsp_timeline *tl = s->timeline;

@@ -59,6 +59,9 @@ void sinsp_timeline_free(struct sinsp *s, struct sinsp_timeline *tl);
 /* Applies an event that was parsed; slices that it ends are derived events of @s. */
 void sinsp_timeline_event(struct sinsp *s, const struct sinsp_evt *evt);
 
+/* Adds derived events of @s: the slices of threads that wait at @now_ns, so far. They go on. */
+void sinsp_timeline_open(struct sinsp *s, uint64_t now_ns);
+
 /* The source has ended: ends the slices of at least one more thread. Returns 0 if there was none
  * left. */
 int sinsp_timeline_end(struct sinsp *s);

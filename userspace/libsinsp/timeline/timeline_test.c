@@ -1130,6 +1130,45 @@ static void test_polled(void **state)
 	}
 }
 
+static int add_open(void *ctx, const struct sinsp_evt *evt)
+{
+	static const struct want asleep = {10, SLICE_SLEEP, 5, 25, -1, -1, 1};
+
+	check_slice(evt, &asleep);
+	assert_int_equal(evt->thread->tid, 10);
+	++*(int *)ctx;
+	return 0;
+}
+
+/* A wait is seen while it goes on, as often as one looks, and has one slice when it ends. */
+static void test_goes_on(void **state)
+{
+	struct scap_fake *f = new_fake();
+	struct sinsp_evt evt;
+	struct sinsp *s;
+	int n_open = 0, n = 0;
+
+	(void)state;
+	leaves(f, 0, 0, IDLE, 10, RUN);
+	sleeps(f, 5, 0, 10, 11, NR_NANOSLEEP, 0);
+	leaves(f, 20, 0, 11, IDLE, RUN);
+	wakes(f, 30, 0, 10);
+	leaves(f, 31, 0, IDLE, 10, RUN);
+	leaves(f, 40, 0, 10, IDLE, RUN);
+	s = open_fake(f);
+	while (sinsp_next(s, &evt, 0) == 1) {
+		if (evt.raw.type == EVT_SWITCH_E && evt.raw.ts_ns == T0 + 20 * MS)
+			for (int i = 0; i < 2; i++)
+				assert_int_equal(
+					sinsp_each_open_slice(s, T0 + 25 * MS, add_open, &n_open),
+					0);
+		n += evt.raw.type == EVT_SLICE_E && param_of(&evt, SLICE_P_KIND) == SLICE_SLEEP;
+	}
+	assert_int_equal(n_open, 2);
+	assert_int_equal(n, 1);
+	sinsp_close(s);
+}
+
 /* The call in which a thread wakes another one, and its descriptor. */
 static void test_waker_call(void **state)
 {
@@ -1196,6 +1235,7 @@ int main(void)
 		cmocka_unit_test(test_poll_of_many_connects),
 		cmocka_unit_test(test_polled_child),
 		cmocka_unit_test(test_polled),
+		cmocka_unit_test(test_goes_on),
 		cmocka_unit_test(test_waker_call),
 		cmocka_unit_test(test_tiles),
 	};

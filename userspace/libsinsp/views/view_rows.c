@@ -2,10 +2,12 @@
 #include "view_rows.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { FIRST_ROWS = 64 };
+enum { TEXT_ROUNDED = 8 }; /* mean of what the arena adds */
 
 static int is_bytes(enum view_kind kind)
 {
@@ -137,10 +139,55 @@ int64_t view_rows_add(struct view_rows *r, uint64_t hash)
 	return (int64_t)r->n++;
 }
 
+void view_rows_drop_last(struct view_rows *r)
+{
+	const uint32_t last = (uint32_t)r->n--;
+	size_t s = r->hashes[last - 1] & (r->n_slots - 1);
+
+	while (r->slots[s] != last)
+		s = (s + 1) & (r->n_slots - 1);
+	r->slots[s] = 0;
+}
+
+/* What a text cell that is not empty points to: memory that a longer text may need again. */
+struct text {
+	uint32_t cap;
+	char p[];
+};
+
+static struct text *text_of(const struct view_cell *c)
+{
+	return (struct text *)(c->p - offsetof(struct text, p));
+}
+
+/* Returns room for @len bytes in place of the text of @dst. A text that grows gets twice the room,
+ * so that all texts that a cell ever had take at most some times that of the longest. Returns 0,
+ * -ENOSPC or -ENOMEM. */
+static int text_room(struct view_rows *r, struct text **out, const struct view_cell *dst,
+		     uint32_t len)
+{
+	const uint32_t had = dst->len ? text_of(dst)->cap : 0;
+	const size_t cap = had && len < 2 * (size_t)had ? 2 * (size_t)had : len;
+	const size_t sz = sizeof(struct text) + cap;
+
+	*out = had ? text_of(dst) : NULL;
+	if (len <= had)
+		return 0;
+	if (cap > UINT32_MAX || r->text_sz + sz > r->text_max)
+		return -ENOSPC;
+	*out = sinsp_arena_alloc(&r->texts, sz);
+	if (!*out)
+		return -ENOMEM;
+	r->text_sz += sz + TEXT_ROUNDED;
+	(*out)->cap = (uint32_t)cap;
+	return 0;
+}
+
 int view_rows_store(struct view_rows *r, struct view_cell *dst, const struct view_cell *src,
 		    enum view_kind kind)
 {
-	char *text;
+	struct text *text = NULL;
+	int err;
 
 	if (!is_bytes(kind)) {
 		*dst = *src;
@@ -150,16 +197,12 @@ int view_rows_store(struct view_rows *r, struct view_cell *dst, const struct vie
 		dst->n = src->n;
 		return 0;
 	}
+	err = src->len ? text_room(r, &text, dst, src->len) : 0;
 	*dst = (struct view_cell){.p = "", .n = src->n};
-	if (!src->len)
-		return 0;
-	if (r->text_sz + src->len > r->text_max)
-		return -ENOSPC;
-	text = sinsp_arena_copy(&r->texts, src->p, src->len);
-	if (!text)
-		return -ENOMEM;
-	r->text_sz += src->len;
-	dst->p = text;
+	if (err || !src->len)
+		return err;
+	memcpy(text->p, src->p, src->len);
+	dst->p = text->p;
 	dst->len = src->len;
 	return 0;
 }

@@ -28,7 +28,7 @@ struct view_rows {
 	uint64_t *hashes;
 	uint32_t *slots; /* number of a row + 1; 0: empty */
 	size_t n_cols, n, cap, n_slots, max;
-	size_t text_sz, text_max; /* bytes of texts */
+	size_t text_sz, text_max; /* memory of texts */
 	struct sinsp_arena texts;
 };
 
@@ -53,6 +53,8 @@ int64_t view_rows_find(const struct view_rows *r, const struct view_cell *key, e
 int view_rows_reserve(struct view_rows *r, size_t n);
 /* Adds a row of empty cells. Returns its number; -ENOSPC at the bound, -ENOMEM. */
 int64_t view_rows_add(struct view_rows *r, uint64_t hash);
+/* Removes the row that was added last. */
+void view_rows_drop_last(struct view_rows *r);
 /* Stores a copy of the cell in @dst. Returns 0; -ENOSPC at the bound, with an empty text; -ENOMEM.
  */
 int view_rows_store(struct view_rows *r, struct view_cell *dst, const struct view_cell *src,

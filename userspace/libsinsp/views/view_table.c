@@ -185,9 +185,15 @@ static int store_row(struct view_table *t, struct view_rows *rows, uint64_t hash
 
 	if (at < 0)
 		return count_lost(t, at);
-	for (size_t i = 0; i < rows->n_cols && !err; i++)
-		err = count_lost(t, store_cell(t, rows, &view_row(rows, (size_t)at)[i], i,
-					       &cells[i], cols[i].type.kind));
+	for (size_t i = 0; i < rows->n_cols && !err; i++) {
+		err = store_cell(t, rows, &view_row(rows, (size_t)at)[i], i, &cells[i],
+				 cols[i].type.kind);
+		if (err == -ENOSPC && !i) { /* without its key it would not be found */
+			view_rows_drop_last(rows);
+			return count_lost(t, err);
+		}
+		err = count_lost(t, err);
+	}
 	return err;
 }
 
@@ -437,6 +443,8 @@ int view_table_end(struct view_table *t, struct sinsp *s, uint64_t ns)
 
 int view_table_sort(struct view_table *t, uint32_t col, int reverse)
 {
+	if (col > t->cols.n - t->cols.n_keys)
+		return -EINVAL;
 	t->sorting_col = col;
 	t->reversed = reverse != 0;
 	return t->shown ? sort(t) : 0;
@@ -511,7 +519,7 @@ size_t view_table_bytes(const struct view_table *t)
 	const size_t per_row = r->n_cols * sizeof(*r->cells) + sizeof(*r->hashes) +
 			       2 * sizeof(*r->slots) + sizeof(*t->order);
 
-	return sizeof(*t) + r->cap * per_row + r->text_sz;
+	return sizeof(*t) + r->n * per_row + r->text_sz;
 }
 
 const struct view_cell *view_table_find(const struct view_table *t, const struct view_cell *key)

@@ -53,8 +53,8 @@ int view_table_end(struct view_table *t, struct sinsp *s, uint64_t ns);
 /* Begins the next interval. */
 void view_table_clear(struct view_table *t);
 
-/* Sorts the rows by the shown column @col, from 1; @reverse: in the other order. Returns 0 or
- * -ENOMEM. */
+/* Sorts the rows by the shown column @col, from 1; @reverse: in the other order. Returns 0,
+ * -EINVAL: there is no such column, or -ENOMEM. */
 int view_table_sort(struct view_table *t, uint32_t col, int reverse);
 
 /* Puts the sorted rows in another order until they are sorted again: row @i becomes the one that is

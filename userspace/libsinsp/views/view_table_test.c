@@ -23,16 +23,22 @@
 		.n_columns = sizeof(columns_) / sizeof(columns_[0])                                \
 	}
 
-static struct view_table *make(const struct sinsp_view *view, uint32_t max_rows)
+static struct view_table *make_bounded(const struct sinsp_view *view, uint32_t max_rows,
+				       size_t max_text)
 {
 	const struct view_table_opts opts = {
-		.sz = sizeof(opts), .view = view, .max_rows = max_rows};
+		.sz = sizeof(opts), .view = view, .max_rows = max_rows, .max_text = max_text};
 	struct view_error err = {""};
 	struct view_table *t = NULL;
 
 	if (view_table_new(&t, &opts, &err))
 		fail_msg("%s", err.message);
 	return t;
+}
+
+static struct view_table *make(const struct sinsp_view *view, uint32_t max_rows)
+{
+	return make_bounded(view, max_rows, 0);
 }
 
 /* Adds a read that returned @res, by the thread @tid. */
@@ -361,6 +367,52 @@ static void test_catching_up(void **state)
 	view_table_free(first);
 }
 
+/* A text that changes again and again takes no more room than its longest. */
+static void test_replaced_text(void **state)
+{
+	struct sinsp_view_column cols[] = {
+		COLUMN("evt.type", .is_key = 1),
+		COLUMN("evt.args", .aggregation = SINSP_VIEW_MAX),
+	};
+	const struct sinsp_view view = VIEW(cols, "table", "");
+	struct view_table *t = make_bounded(&view, 0, 200);
+	const struct view_cell *cells;
+
+	for (int i = 0; i < 10000; i++)
+		add_read(*state, t, 1, i % 2 ? 1 : 1000000000000000);
+	add_read(*state, t, 1, 77);
+	assert_int_equal(view_table_n_lost(t), 0);
+	cells = only_row(t);
+	assert_int_equal(cells[0].len, 14);
+	assert_memory_equal(cells[0].p, "res=77 data=x ", 14);
+	view_table_free(t);
+}
+
+/* A key for which there is no room has no row. */
+static void test_key_without_room(void **state)
+{
+	struct sinsp_view_column cols[] = {
+		COLUMN("evt.args", .is_key = 1),
+		COLUMN("evt.count", .aggregation = SINSP_VIEW_SUM),
+	};
+	const struct sinsp_view view = VIEW(cols, "table", "");
+	struct view_table *t = make_bounded(&view, 0, 100);
+	struct view_type type;
+
+	for (int i = 0; i < 60; i++)
+		add_read(*state, t, 1, i % 20);
+	assert_int_equal(view_table_end(t, NULL, FIXTURE_TS), 0);
+	assert_in_range(view_table_n_rows(t), 2, 10);
+	assert_int_equal(view_table_n_lost(t), 3 * (20 - view_table_n_rows(t)));
+	for (size_t i = 0; i < view_table_n_rows(t); i++) {
+		assert_true(view_table_key(t, i, &type)->len > 0);
+		assert_int_equal(view_table_cells(t, i)[0].u, 3);
+	}
+	assert_int_equal(view_table_sort(t, 1, 0), 0);
+	assert_int_equal(view_table_sort(t, 2, 0), -EINVAL);
+	view_table_free(t);
+}
+
 /* %depth of a column and of the filter. */
 static void test_depth_of_table(void **state)
 {
@@ -455,6 +507,8 @@ int main(void)
 		cmocka_unit_test(test_catching_up),
 		cmocka_unit_test(test_depth_of_table),
 		cmocka_unit_test(test_copy),
+		cmocka_unit_test(test_replaced_text),
+		cmocka_unit_test(test_key_without_room),
 		cmocka_unit_test(test_copy_of_groups),
 	};
 

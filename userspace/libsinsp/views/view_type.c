@@ -42,8 +42,13 @@ static const struct {
 	{"proc.ppid", {VIEW_INT, .is_id = 1, .no_default = 1, .name = "INT64", .format = "ID"}},
 	{"proc.vpid", {VIEW_INT, .is_id = 1, .no_default = 1, .name = "INT64", .format = "ID"}},
 	{"request.failed", {VIEW_UINT, .name = "UINT32", .format = "DEC"}},
+	{"request.peer_pid", {VIEW_INT, .is_id = 1, .name = "INT64", .format = "ID"}},
 	{"span.id", {VIEW_INT, .is_id = 1, .no_default = 1, .name = "INT64", .format = "ID"}},
 	{"span.time", {VIEW_TEXT, .name = "CHARBUF", .format = "NA"}},
+	{"thread.slice.behind", {VIEW_INT, .is_id = 1, .name = "INT64", .format = "ID"}},
+	{"thread.slice.child", {VIEW_INT, .is_id = 1, .name = "INT64", .format = "ID"}},
+	{"thread.slice.owner", {VIEW_INT, .is_id = 1, .name = "INT64", .format = "ID"}},
+	{"thread.slice.waker", {VIEW_INT, .is_id = 1, .name = "INT64", .format = "ID"}},
 	{"thread.tid", {VIEW_INT, .is_id = 1, .no_default = 1, .name = "INT64", .format = "ID"}},
 	{"thread.vtid", {VIEW_INT, .is_id = 1, .no_default = 1, .name = "INT64", .format = "ID"}},
 };

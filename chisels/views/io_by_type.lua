@@ -1,0 +1,26 @@
+-- SPDX-License-Identifier: Apache-2.0
+view_info = {
+  id = "io_by_type",
+  name = "I/O by Type",
+  description = "What is read and written, by kind of file descriptor.",
+  tips = {"Drill down into a kind to see the processes that use it."},
+  tags = {"Default", "wsysdig"},
+  view_type = "table",
+  applies_to = {"", "container.id", "proc.pid", "thread.nametid", "proc.name", "thread.tid",
+    "fd.sport", "fd.sproto", "evt.res"},
+  drilldown_target = "procs",
+  use_defaults = true,
+  columns = {
+    {name = "NA", field = "fd.type", is_key = true},
+    {name = "BPS IN", field = "evt.buflen.in", description = "Bytes per second read.",
+      aggregation = "TIME_AVG", colsize = 12},
+    {name = "BPS OUT", field = "evt.buflen.out", description = "Bytes per second written.",
+      aggregation = "TIME_AVG", colsize = 12},
+    {name = "IOPS", field = "evt.count.exit", json_field = "evt.count",
+      description = "Calls per second.", aggregation = "TIME_AVG", colsize = 9, is_sorting = true},
+    {name = "TIME", field = "evt.latency", description = "Time in calls.", aggregation = "SUM",
+      colsize = 9},
+    {name = "I/O Type", field = "fd.type", description = "Kind of file descriptor.",
+      aggregation = "SUM", colsize = 0},
+  },
+}

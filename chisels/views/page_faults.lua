@@ -1,0 +1,28 @@
+-- SPDX-License-Identifier: Apache-2.0
+view_info = {
+  id = "page_faults",
+  name = "Page Faults",
+  description = "Page faults of each process since it began: of its thread with the most.",
+  tips = {"Major faults are slow: many of them mean that memory is short."},
+  tags = {"Default", "wsysdig"},
+  view_type = "table",
+  filter = "evt.type!=switch",
+  applies_to = {"", "container.id", "fd.name", "fd.containername", "fd.sport", "fd.sproto",
+    "evt.type", "fd.directory", "fd.containerdirectory"},
+  drilldown_target = "errors",
+  use_defaults = true,
+  columns = {
+    {name = "NA", field = "proc.pid", is_key = true},
+    {name = "MAJOR", field = "thread.pfmajor", description = "Faults that read from a disk.",
+      aggregation = "MAX", colsize = 9, is_sorting = true},
+    {name = "MINOR", field = "thread.pfminor", description = "Other faults.", aggregation = "MAX",
+      colsize = 9},
+    {name = "PID", field = "proc.pid", description = "Process ID.", colsize = 8},
+    {name = "VPID", field = "proc.vpid", tags = {"containers"},
+      description = "Process ID in the container.", colsize = 8},
+    {name = "Container", field = "container.name", tags = {"containers"},
+      description = "Container.", colsize = 20},
+    {name = "Command", field = "proc.exeline", description = "Command line.", aggregation = "MAX",
+      colsize = 0},
+  },
+}

@@ -1,0 +1,30 @@
+-- SPDX-License-Identifier: Apache-2.0
+view_info = {
+  id = "waiting",
+  name = "Waiting Now",
+  description = "Threads that wait at this moment, for what, and how long already.",
+  tips = {"Waits lists the waits that ended, and the sum of their time.",
+    "Of a wait that is older than the capture, the time since the capture began counts."},
+  tags = {"Default"},
+  view_type = "table",
+  filter = "evt.type=slice and thread.slice.state=blocked and thread.slice.open=true",
+  applies_to = {"", "container.id", "proc.pid", "proc.name", "thread.tid", "thread.nametid"},
+  is_root = true,
+  drilldown_target = "waits",
+  propagate_filter = false, -- other events are not slices
+  use_defaults = true,
+  columns = {
+    {name = "NA", field = "thread.tid", is_key = true},
+    {name = "WAITED", field = "thread.slice.ns", description = "How long the thread has waited.", aggregation = "MAX", colsize = 9,
+     is_sorting = true},
+    {name = "TID", field = "thread.tid", description = "Thread ID.", colsize = 8},
+    {name = "THREAD", field = "thread.name", description = "Name of the thread.", colsize = 16},
+    {name = "PROC", field = "proc.name", description = "Process.", colsize = 16},
+    {name = "KIND", field = "thread.slice.kind", description = "Kind of the wait.", colsize = 10},
+    {name = "CALL", field = "thread.slice.call", description = "System call in which it waits.", colsize = 16},
+    {name = "HELD BY", field = "thread.slice.owner.comm",
+      description = "Thread that held the mutex of glibc when the wait began.", colsize = 15},
+    {name = "HOLDER", field = "thread.slice.owner", description = "TID of that thread.", colsize = 8},
+    {name = "FOR", field = "thread.slice.object", description = "What it waits for: file, connection, pipe, lock.", colsize = 0},
+  },
+}
