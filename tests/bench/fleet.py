@@ -104,13 +104,13 @@ class Prometheus:
 
     def query(self, text):
         url = "http://127.0.0.1:19091/api/v1/query?query=" + urllib.parse.quote(text)
-        with urllib.request.urlopen(url, timeout=60) as r:
+        with urllib.request.urlopen(url, timeout=300) as r:
             result = json.load(r)["data"]["result"]
         return float(result[0]["value"][1]) if result else 0.0
 
     def own(self, name):
         """Returns the sum of a metric of its own."""
-        with urllib.request.urlopen("http://127.0.0.1:19091/metrics", timeout=60) as r:
+        with urllib.request.urlopen("http://127.0.0.1:19091/metrics", timeout=300) as r:
             text = r.read().decode()
         return sum(float(v) for v in re.findall(rf"^{name}(?:\{{[^}}]*\}})? (\S+)$", text, re.M))
 
@@ -141,20 +141,18 @@ def main():
     server, counts = serve(Replay(args.page), args.interval)
     prometheus = Prometheus(folder, server.server_address[1], args)
     try:
-        time.sleep(2 * args.interval + 5)  # all series are there
-        before, cpu = dict(counts), prometheus.used()[0]
-        appended = prometheus.own("prometheus_tsdb_head_samples_appended_total")
-        begin, disk = time.monotonic(), prometheus.disk()
+        while counts["n"] < 2 * args.machines:  # then all series are there
+            time.sleep(1)
+        begin, before, cpu, disk = time.monotonic(), dict(counts), prometheus.used()[0], prometheus.disk()
         time.sleep(args.seconds)
-        took = time.monotonic() - begin
         cpu_now, memory = prometheus.used()
-        n, size = counts["n"] - before["n"], counts["bytes"] - before["bytes"]
-        series = prometheus.own("prometheus_tsdb_head_series")
-        samples = (prometheus.own("prometheus_tsdb_head_samples_appended_total") - appended) / took
-        print(f"{args.machines} machines, each {args.interval} s: {series:.0f} series, {samples:.0f} samples/s, "
-              f"{n / took:.1f} scrapes/s, {size / took / 1e6:.2f} MB/s of pages; up: {prometheus.query('sum(up)'):.0f}")
+        took, n, size = time.monotonic() - begin, counts["n"] - before["n"], counts["bytes"] - before["bytes"]
+        disk_now, series = prometheus.disk(), prometheus.own("prometheus_tsdb_head_series")
+        print(f"{args.machines} machines, each {args.interval} s: {series:.0f} series, "
+              f"{n * series / args.machines / took:.0f} samples/s, {n / took:.1f} scrapes/s, "
+              f"{size / took / 1e6:.2f} MB/s of pages; up: {prometheus.query('sum(up)'):.0f}")
         print(f"prometheus: {(cpu_now - cpu) / took:.3f} CPUs, {memory:.0f} MiB, "
-              f"{(prometheus.disk() - disk) / took / 1e6:.3f} MB/s of log; "
+              f"{(disk_now - disk) / took / 1e6:.3f} MB/s of log; "
               f"slowest scrape {prometheus.query('max(scrape_duration_seconds)'):.3f} s")
     finally:
         prometheus.close()

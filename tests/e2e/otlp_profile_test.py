@@ -6,6 +6,7 @@ import glob
 import os
 import re
 import subprocess
+import threading
 import unittest
 
 import otlp_judge as judge
@@ -187,6 +188,10 @@ class Profile(profile_test.Hot):
             collector.behave = lambda handler, request: handler.answer(503, b"busy", Retry_After=after)
             fails("status 503", collector.url, path)
         self.assertEqual(len(collector.seen), 4)
+        ends = threading.Event()
+        self.addCleanup(ends.set)
+        collector.behave = lambda handler, request: ends.wait()
+        fails("cannot send: ", "--for", "0.0003", collector.url, path) # 0 ms would be for ever
         collector.close()
         fails("cannot send: ", "--for", "0.3", collector.url, path)
         fails("No such file", collector.url, "/nowhere/a.otlp")

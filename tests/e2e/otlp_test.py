@@ -3,6 +3,7 @@
 """Tests saker exporter --otlp against a collector that behaves well or badly; a decoder that others wrote reads what it
 receives."""
 
+import contextlib
 import json
 import os
 import signal
@@ -19,6 +20,23 @@ import runtimes
 import saker_e2e as e2e
 
 NO_SERVER = ("--listen", "127.0.0.1:0")
+
+# Ends a program while its question for a name waits.
+SILENT_DNS = """
+import socket, subprocess, sys
+subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+subprocess.run(["mount", "--bind", sys.argv[1], "/etc/resolv.conf"], check=True)
+server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+server.settimeout(60)
+server.bind(("127.0.0.1", 53))
+with subprocess.Popen(sys.argv[2:]) as p:
+    try:
+        server.recv(512)
+        p.terminate()
+        sys.exit(p.wait(timeout=60))
+    finally:
+        p.kill()
+"""
 
 
 def record(test, path):
@@ -74,6 +92,9 @@ class File(unittest.TestCase):
         self.assertEqual({k for k in found if not own(k)}, set(page))
         for key, value in page.items():
             self.assertAlmostEqual(found[key], value, 9, key)
+
+    def test_the_page_has_all_requests(self):
+        self.assertEqual(exporter.value(self.page, "saker_otlp_requests_total", outcome="accepted"), len(self.collector.seen))
 
     def test_kinds_of_metrics(self):
         by_name = {m["name"]: m for _, m in judge.items(self.collector.of("metrics"), "resourceMetrics", "scopeMetrics",
@@ -437,6 +458,119 @@ class Outages(Spans):
         self.assertEqual(len(collector.seen), 1)
         self.assertEqual(x.end(), 0)
         self.assertIn("certificate", x.process.stderr.read())
+
+    def test_ca_replaces_those_of_the_system(self):
+        system, other = e2e.own_dir(self), e2e.own_dir(self)
+        context, _ = tls(system)
+        _, ca = tls(other)
+        collector = judge.Collector(self, context=context)
+        send = lambda *options: subprocess.run(
+            ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /etc/ssl/certs && exec "$@"', system, e2e.SAKER, "send", "--for",
+             "1", *options, collector.url, self.capture], capture_output=True, text=True, timeout=60)
+        self.assertEqual(send().returncode, 0) # the folder is that of the system
+        p = send("--ca", ca)
+        self.assertEqual((p.returncode, len(collector.seen)), (1, 1), p.stderr)
+        self.assertIn("certificate", p.stderr)
+
+    def test_names_that_nobody_resolves(self):
+        """saker ends, and keeps what waits, while the resolver waits for a server of DNS that does not answer."""
+        folder = e2e.own_dir(self)
+        queue, conf = os.path.join(folder, "queue"), os.path.join(folder, "resolv.conf")
+        e2e.write_text(conf, "nameserver 127.0.0.1\noptions timeout:30 attempts:5\n")
+        e2e.run("unshare", "-mn", sys.executable, "-I", "-c", SILENT_DNS, conf, e2e.SAKER, "exporter", "-r", self.capture,
+                "--listen", "127.0.0.1:0", "--otlp", "http://collector.test", "--otlp-no-metrics", "--queue", queue)
+        self.assertEqual(len(os.listdir(queue)), 1)
+
+
+class Hour(unittest.TestCase):
+    """What a machine with 28 spans a second sends in an hour, all of it while the collector is down."""
+
+    @classmethod
+    def setUpClass(cls):
+        e2e.need_live()
+        judge.need_judge()
+        cls.folder = e2e.own_dir(cls)
+        cls.capture = os.path.join(cls.folder, "hour.scap")
+        e2e.run(e2e.SAKER, "-q", "-w", cls.capture, "--ring-size", "64M", "--", os.path.join(e2e.BUILD, "tests/request_load"),
+                "8000", "6")
+        collector = judge.Collector(cls)
+        export("-r", cls.capture, "--otlp", collector.url, "--otlp-no-metrics")
+        cls.ids = cls.ids_of(collector)
+        cls.n = sum(map(len, cls.ids.values()))
+        assert cls.n > 50000, f"{cls.n} spans: events were lost"
+
+    @staticmethod
+    def ids_of(collector):
+        """Returns {kind of span: identifiers in the order in which they came}."""
+        requests, ids = collector.of("traces"), {}
+        for i in range(0, len(requests), 8):
+            for message in judge.decode(requests[i:i + 8]):
+                for s in (s for r in message["resourceSpans"] for scope in r["scopeSpans"] for s in scope["spans"]):
+                    ids.setdefault(s["kind"], []).append(s["spanId"])
+        return ids
+
+    def size_of(self, queue):
+        """Returns the bytes of its files, which come and go."""
+        size = 0
+        for name in os.listdir(queue):
+            with contextlib.suppress(FileNotFoundError):
+                size += os.stat(os.path.join(queue, name)).st_size
+        return size
+
+    def outage(self, queue_size):
+        """Returns what arrived when the collector came back, and the page then."""
+        collector = judge.Collector(self)
+        collector.close()
+        queue = os.path.join(self.folder, f"queue{queue_size}")
+        x = exporter.Exporter(self, "-r", self.capture, "--otlp", collector.url, "--otlp-no-metrics", "--queue", queue,
+                              "--queue-size", str(queue_size))
+
+        def value(page, name, **labels):
+            return exporter.value(page, "saker_" + name, **labels)
+
+        def all_are_queued():
+            page = x.samples()
+            memory = value(page, "otlp_queue_bytes", place="memory")
+            self.assertLessEqual(memory, 16 << 20)
+            self.assertLessEqual(value(page, "otlp_queue_bytes", place="disk"), queue_size)
+            self.assertLessEqual(self.size_of(queue), queue_size + (1 << 20)) # and the one that is being written
+            self.assertLess(value(page, "exporter_resident_memory_bytes"), 200 << 20)
+            # While its thread still writes files it may remove those that come next.
+            return value(page, "otlp_items_total", signal="traces") == self.n and memory < 9 << 20
+        e2e.wait_until(all_are_queued, "all spans are queued")
+        back = judge.Collector(self, collector.port)
+        page = e2e.wait_until(lambda: (page := x.samples()) and value(page, "otlp_queued_items") == 0 and page, "all were sent")
+        self.assertEqual(x.end(), 0)
+        self.assertEqual(os.listdir(queue), [])
+        said = x.process.stderr.read()
+        self.assertEqual((said.count("cannot send to the collector"), said.count("accepts data again")), (1, 1), said)
+        return self.ids_of(back), page
+
+    def check_counts(self, arrived, page):
+        n = sum(map(len, arrived.values()))
+        self.assertEqual(exporter.value(page, "saker_otlp_sent_items_total", signal="traces"), n)
+        self.assertEqual(exporter.value(page, "saker_otlp_dropped_items_total", signal="traces", reason="queue_full"), self.n - n)
+        self.assertEqual(exporter.value(page, "saker_otlp_dropped_items_total"), self.n - n)
+
+    def test_all_arrive(self):
+        """Each once, in the order of a collector that was there."""
+        arrived, page = self.outage(256 << 20)
+        self.check_counts(arrived, page)
+        self.assertEqual(arrived, self.ids)
+
+    def test_too_small(self):
+        """The newest arrive, once and in order; the number of the others is exported."""
+        arrived, page = self.outage(16 << 20)
+        self.check_counts(arrived, page)
+        for kind, ids in arrived.items():
+            place = {one: i for i, one in enumerate(self.ids[kind])}
+            places = [place[one] for one in ids]
+            self.assertEqual(places, sorted(set(places)))
+            # All but the batch that was being sent are the last ones.
+            gaps = [i for i in range(1, len(places)) if places[i] != places[i - 1] + 1]
+            self.assertLessEqual(len(gaps), 1)
+            self.assertEqual(places[-1], len(place) - 1)
+            self.assertLess(len(places), len(place))
 
 
 class Tree(unittest.TestCase):

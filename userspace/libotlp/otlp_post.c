@@ -180,10 +180,11 @@ static void set_options(struct otlp_post *s)
 	CURL *c = s->curl;
 
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(c, CURLOPT_QUICK_EXIT, 1L); /* does not wait for a thread that resolves */
 	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, s->reason);
 	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)(timeout_ns / 1000000));
+	curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)((timeout_ns + 999999) / 1000000));
 	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
 	curl_easy_setopt(c, CURLOPT_HTTPHEADER, s->headers);
 	curl_easy_setopt(c, CURLOPT_USERAGENT, s->o.user_agent);
@@ -194,8 +195,10 @@ static void set_options(struct otlp_post *s)
 	curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
 	curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, is_ended);
 	curl_easy_setopt(c, CURLOPT_XFERINFODATA, s);
-	if (s->o.ca)
+	if (s->o.ca) {
 		curl_easy_setopt(c, CURLOPT_CAINFO, s->o.ca);
+		curl_easy_setopt(c, CURLOPT_CAPATH, NULL); /* else those of the system, too */
+	}
 }
 
 int otlp_post_new(struct otlp_post **out, const struct otlp_post_opts *opts)

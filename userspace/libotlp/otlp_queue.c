@@ -197,11 +197,13 @@ static int wait_for_change(struct otlp_queue *q, uint64_t ns)
 }
 
 /* Takes the oldest files for which there is no room out of the list, and removes them. Returns 0 or
- * -ENOSPC. */
+ * -ENOSPC: none is removed for what has no room even then. */
 static int make_room_on_disk(struct otlp_queue *q, uint64_t n)
 {
 	struct otlp_file f;
 
+	if (n > q->dir_max)
+		return -ENOSPC;
 	while (has_files(q) && q->st.disk + n > q->dir_max) {
 		f = q->files[q->n_taken++];
 		q->st.disk -= f.size;

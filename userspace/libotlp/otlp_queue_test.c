@@ -204,6 +204,30 @@ static void test_full_disk_drops_the_oldest(void **state)
 	remove_dir(dir);
 }
 
+/* Nothing is dropped for what has no room even then. */
+static void test_larger_than_the_disk(void **state)
+{
+	char dir[] = "/tmp/otlp_queue_test.XXXXXX";
+	static char large[5 * 4096];
+	struct otlp_queue_stats st;
+	struct otlp_queue *q;
+
+	(void)state;
+	q = queue_in_new(dir, 0, 3 * 4096);
+	for (uint32_t i = 1; i <= 3; i++)
+		otlp_queue_add(q, make(i));
+	otlp_queue_save(q);
+	otlp_queue_add(q, otlp_batch_new(OTLP_TRACES, large, sizeof(large), 4));
+	otlp_queue_save(q);
+	otlp_queue_get_stats(q, &st);
+	assert_int_equal(st.dropped[OTLP_TRACES][OTLP_DROP_ENDED], 4);
+	assert_int_equal(st.dropped[OTLP_TRACES][OTLP_DROP_QUEUE_FULL], 0);
+	assert_int_equal(st.queued, 1 + 2 + 3);
+	assert_balanced(q, 0);
+	otlp_queue_free(q);
+	remove_dir(dir);
+}
+
 static void damage(const char *dir)
 {
 	char name[600];
@@ -412,6 +436,7 @@ int main(void)
 		cmocka_unit_test(test_too_large),
 		cmocka_unit_test(test_disk_keeps_order_over_a_restart),
 		cmocka_unit_test(test_full_disk_drops_the_oldest),
+		cmocka_unit_test(test_larger_than_the_disk),
 		cmocka_unit_test(test_damaged_file),
 		cmocka_unit_test(test_no_descriptor_is_free),
 		cmocka_unit_test(test_file_is_longer),

@@ -268,7 +268,7 @@ int otlp_sender_new(struct otlp_sender **out, struct otlp_queue *q,
 	pthread_cond_init(&s->changed, NULL);
 	err = otlp_target_new(&s->to, s, opts);
 	if (err)
-		otlp_sender_free(s, 0);
+		otlp_sender_free(s);
 	else
 		*out = s;
 	return err;
@@ -308,19 +308,25 @@ static void drain(struct otlp_sender *s, uint64_t wait_ns)
 	pthread_mutex_unlock(&s->lock);
 }
 
-void otlp_sender_free(struct otlp_sender *s, uint64_t wait_ns)
+void otlp_sender_end(struct otlp_sender *s, uint64_t wait_ns)
+{
+	if (!s->started)
+		return;
+	drain(s, wait_ns);
+	pthread_mutex_lock(&s->lock);
+	__atomic_store_n(&s->ends, 1, __ATOMIC_RELAXED);
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+	otlp_queue_end(s->q);
+	pthread_join(s->thread, NULL);
+	s->started = 0;
+}
+
+void otlp_sender_free(struct otlp_sender *s)
 {
 	if (!s)
 		return;
-	if (s->started) {
-		drain(s, wait_ns);
-		pthread_mutex_lock(&s->lock);
-		__atomic_store_n(&s->ends, 1, __ATOMIC_RELAXED);
-		pthread_cond_broadcast(&s->changed);
-		pthread_mutex_unlock(&s->lock);
-		otlp_queue_end(s->q);
-		pthread_join(s->thread, NULL);
-	}
+	otlp_sender_end(s, 0);
 	otlp_target_free(s->to);
 	otlp_target_free(s->next);
 	pthread_cond_destroy(&s->changed);

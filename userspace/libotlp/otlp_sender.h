@@ -52,8 +52,10 @@ void otlp_target_free(struct otlp_target *t);
 /* Sends to @t from the next request on. Takes @t. */
 void otlp_sender_set(struct otlp_sender *s, struct otlp_target *t);
 /* Waits up to @wait_ns until the queue is empty, then ends the thread; a request under way is
- * aborted, and stays in the queue. NULL is allowed. */
-void otlp_sender_free(struct otlp_sender *s, uint64_t wait_ns);
+ * aborted, and stays in the queue. */
+void otlp_sender_end(struct otlp_sender *s, uint64_t wait_ns);
+/* Ends it before. NULL is allowed. */
+void otlp_sender_free(struct otlp_sender *s);
 void otlp_sender_get_stats(struct otlp_sender *s, struct otlp_sender_stats *st);
 
 #endif /* OTLP_SENDER_H */

@@ -52,6 +52,7 @@ int exporter_capture_open(struct sinsp **out, const struct exporter_options *o,
 		.select = &select,
 		.tcp = 1,
 		.tls = (uint32_t)o->tls,
+		.redact = o->redact,
 	};
 	const struct sinsp_opts inspector = {
 		.sz = sizeof(inspector),

@@ -22,12 +22,27 @@ static char *trim(char *text, size_t len)
 	return text + strspn(text, BLANKS);
 }
 
-static const char *value_of(const struct exporter_config *c, const struct option_row *row)
+/* Returns value @nth of an option, from 0; NULL: it has fewer. */
+static const char *value_of(const struct exporter_config *c, const struct option_row *row,
+			    size_t nth)
 {
 	for (size_t i = 0; i < c->n; i++)
-		if (c->values[i].row == row)
+		if (c->values[i].row == row && !nth--)
 			return c->values[i].text;
 	return NULL;
+}
+
+static int has_same_values(const struct exporter_config *old, const struct exporter_config *new,
+			   const struct option_row *row)
+{
+	for (size_t i = 0;; i++) {
+		const char *a = value_of(old, row, i), *b = value_of(new, row, i);
+
+		if (!a || !b)
+			return a == b;
+		if (strcmp(a, b))
+			return 0;
+	}
 }
 
 static int keep(struct exporter_config *c, const struct option_row *row, const char *text)
@@ -44,6 +59,7 @@ static int keep(struct exporter_config *c, const struct option_row *row, const c
 	return 0;
 }
 
+/* What resembles no option may be a secret: the message does not have it. */
 static int unknown_key(const struct option_row *rows, const char *key)
 {
 	const char *near = option_nearest(rows, key, strlen(key));
@@ -51,7 +67,7 @@ static int unknown_key(const struct option_row *rows, const char *key)
 	if (near)
 		say("unknown key '%.64s': did you mean %s?", key, near);
 	else
-		say("unknown key '%.64s': keys are the options of saker exporter --help", key);
+		say("unknown key: keys are the options of saker exporter --help");
 	return -EINVAL;
 }
 
@@ -78,7 +94,7 @@ static int store(struct exporter_config *c, void *options, const struct option_r
 		say("%s is for the command line", key);
 		return -EINVAL;
 	}
-	if (row->take != parse_list && value_of(c, row)) {
+	if (row->take != parse_list && row->take != parse_redact && value_of(c, row, 0)) {
 		say("%s is given twice", key);
 		return -EINVAL;
 	}
@@ -94,7 +110,7 @@ static int read_line(struct exporter_config *c, void *options, const struct opti
 		return 0;
 	equals = strchr(text, '=');
 	if (!equals) {
-		say("a line is KEY = VALUE, not '%.64s'", text);
+		say("a line is KEY = VALUE");
 		return -EINVAL;
 	}
 	return store(c, options, rows, trim(text, (size_t)(equals - text)),
@@ -138,9 +154,7 @@ int exporter_config_fixed(char *names, size_t sz, const struct option_row *rows,
 
 	*names = 0;
 	for (const struct option_row *row = rows; row->name; row++) {
-		const char *a = value_of(old, row) ?: "", *b = value_of(new, row) ?: "";
-
-		if (row->group == GROUP_RELOADED || strcmp(a, b) == 0 || len >= sz)
+		if (row->group == GROUP_RELOADED || has_same_values(old, new, row) || len >= sz)
 			continue;
 		len += (size_t)snprintf(names + len, sz - len, "%s%s", len ? ", " : "", row->name);
 	}

@@ -174,6 +174,65 @@ static void test_what_needs_a_restart(void **state)
 	exporter_options_fini(&b);
 }
 
+/* An option that can be repeated: each value counts. */
+static void test_repeated(void **state)
+{
+	struct exporter_options a, b;
+	char names[64];
+
+	(void)state;
+	assert_int_equal(parse(&a, "redact = args,env\nredact = /k=\\w+/\n"), 0);
+	assert_int_equal(parse(&b, "redact = args,env\nredact = /k=\\w+/\n"), 0);
+	assert_non_null(b.redact);
+	assert_false(
+		exporter_config_fixed(names, sizeof(names), exporter_rows, &a.values, &b.values));
+	exporter_options_fini(&b);
+	assert_int_equal(parse(&b, "redact = args,env\nredact = /key=\\w+/\n"), 0);
+	assert_true(
+		exporter_config_fixed(names, sizeof(names), exporter_rows, &a.values, &b.values));
+	assert_string_equal(names, "redact");
+	exporter_options_fini(&b);
+	assert_int_equal(parse(&b, "redact = args,env\n"), 0);
+	assert_true(
+		exporter_config_fixed(names, sizeof(names), exporter_rows, &a.values, &b.values));
+	exporter_options_fini(&a);
+	exporter_options_fini(&b);
+	assert_int_not_equal(parse(&b, "redact = /(/\n"), 0);
+	exporter_options_fini(&b);
+}
+
+/* A line that has an error may have a secret, too. */
+static void test_errors_have_no_values(void **state)
+{
+	static const char *const bad[] = {
+		"otlp-header Authorization: Bearer secret\n",
+		"otlp-header: Authorization: Basic secret=\n",
+		"otlp-heade = Authorization: secret\n",
+		"otlp-header = secret\notlp = http://a\nsecret=\n",
+		"otlp = http://me:secret@a\n",
+	};
+	char errors[] = "/tmp/saker-config-errors-XXXXXX", said[2048];
+	const int before = dup(STDERR_FILENO), fd = mkstemp(errors);
+	struct exporter_options o;
+	ssize_t n;
+
+	(void)state;
+	unlink(errors);
+	assert_int_equal(dup2(fd, STDERR_FILENO), STDERR_FILENO);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_not_equal(parse(&o, bad[i]), 0);
+		exporter_options_fini(&o);
+	}
+	dup2(before, STDERR_FILENO);
+	close(before);
+	n = pread(fd, said, sizeof(said) - 1, 0);
+	close(fd);
+	assert_true(n > 0);
+	said[n] = 0;
+	assert_non_null(strstr(said, ":1: "));
+	assert_null(strstr(said, "secret"));
+}
+
 static void *say_something(void *ctx)
 {
 	say_notice("the collector accepts data again");
@@ -212,6 +271,8 @@ int main(void)
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_trust),
 		cmocka_unit_test(test_what_needs_a_restart),
+		cmocka_unit_test(test_repeated),
+		cmocka_unit_test(test_errors_have_no_values),
 		cmocka_unit_test(test_place_is_of_its_thread),
 	};
 	const int fd = mkstemp(path);

@@ -80,14 +80,13 @@ static void on_reload(struct exporter_daemon *d, uint64_t now_ns)
 		say("%s: not applied: the options are as before", path);
 	else
 		say_notice("%s: applied", path);
-	notify_ready(&d->notify);
+	d->ready = notify_ready(&d->notify);
 }
 
 void exporter_daemon_tick(struct exporter_daemon *d, uint64_t now_ns)
 {
 	if (!d->ready)
-		notify_ready(&d->notify);
-	d->ready = 1;
+		d->ready = notify_ready(&d->notify);
 	notify_alive(&d->notify, now_ns);
 	if (signals_take_reload())
 		on_reload(d, now_ns);

@@ -15,6 +15,7 @@
 #include "exporter_options.h"
 #include "exporter_otlp.h"
 #include "front_page.h"
+#include "inspector_open.h"
 #include "page.h"
 #include "privileges.h"
 #include "say.h"
@@ -49,7 +50,10 @@ static int new_pages(struct pages **out, const struct exporter_options *o,
 		collect_host(host, sizeof(host), s);
 		collect_target(r, host);
 	}
-	return err ?: pages_new(out, r, collect_read, otlp);
+	err = err ?: pages_new(out, r, collect_read, otlp);
+	if (err == -ENOMEM)
+		say("no memory for the metrics");
+	return err;
 }
 
 static int print_page(struct pages *ps, const struct exporter_options *o)
@@ -57,8 +61,10 @@ static int print_page(struct pages *ps, const struct exporter_options *o)
 	const struct page *page = pages_get(
 		ps, o->openmetrics ? EXPOSITION_OPENMETRICS : EXPOSITION_TEXT, clock_now_ns());
 
-	if (!page)
+	if (!page) {
+		say("no memory for the page");
 		return -ENOMEM;
+	}
 	fwrite(page->p, 1, page->len, stdout);
 	pages_put(ps, page);
 	if (fflush(stdout) == 0 || errno == EPIPE)
@@ -95,8 +101,10 @@ static int open_all(struct exporter_daemon *d, struct opened *all, const struct 
 		return err;
 	all->accounts = open_accounts(o);
 	all->front = front_page_new(o, all->accounts != NULL);
-	if (!all->front)
+	if (!all->front) {
+		say("no memory for the front page");
 		return -ENOMEM;
+	}
 	err = exporter_capture_open(&all->s, o, d->otlp);
 	return err ?: new_pages(&d->pages, o, d->otlp, all->s);
 }
@@ -124,6 +132,7 @@ static int run(const struct exporter_options *o, int argc, char **argv)
 		exporter_daemon_stopping(&d);
 		exporter_otlp_stop(d.otlp);
 		err = (d.server ? 0 : print_page(d.pages, o)) ?: err;
+		inspector_report_redacted(o->redact);
 	}
 	exporter_daemon_fini(&d);
 	accounts_close(all.accounts);

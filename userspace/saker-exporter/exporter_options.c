@@ -12,6 +12,7 @@
 #include "account.h"
 #include "option_values.h"
 #include "otlp_url.h"
+#include "redact/redact.h"
 #include "say.h"
 
 #define AT(member) offsetof(struct exporter_options, member)
@@ -162,6 +163,7 @@ const struct option_row exporter_rows[] = {
 	{0, "no-accounting", NULL, GROUP_LIVE,
 	 "Do not count what the node and its cgroups used: CPU time, waits, faults, I/O, network.",
 	 set_value, AT(no_accounting), 1},
+	OPTION_ROW_REDACT(GROUP_LIVE, AT(redact)),
 	OPTION_ROWS_OF_SOURCE(AT(ring_sz), AT(container_socket), AT(cri_socket)),
 	{'r', "read", "FILE", GROUP_LIVE,
 	 "Read a capture file instead of the live system, and serve what it has until a signal comes.",
@@ -324,6 +326,7 @@ void exporter_options_fini(struct exporter_options *o)
 {
 	free(o->otlp.headers.v);
 	free(o->host_sysfs);
+	scap_redact_free(o->redact);
 	exporter_config_fini(&o->values);
 }
 

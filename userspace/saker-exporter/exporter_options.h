@@ -59,6 +59,7 @@ struct exporter_options {
 	uint64_t ring_sz; /* 0: default */
 	struct otlp_options otlp;
 	int tls; /* capture plaintext of TLS */
+	struct scap_redact *redact; /* owned; NULL: none */
 	int no_accounting, processes, syscalls;
 	const char *sysfs; /* NULL: /sys */
 	const char *counters; /* of hardware; NULL: none */

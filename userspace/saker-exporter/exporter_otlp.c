@@ -351,8 +351,7 @@ void exporter_otlp_stop(struct exporter_otlp *x)
 	x->started = 0;
 	flush(x);
 	send_metrics(x);
-	otlp_sender_free(x->sender, is_print(x) ? STOP_PRINT_NS : STOP_NS);
-	x->sender = NULL;
+	otlp_sender_end(x->sender, is_print(x) ? STOP_PRINT_NS : STOP_NS);
 	otlp_queue_save(x->queue);
 	say_rest(x);
 }
@@ -361,7 +360,7 @@ void exporter_otlp_free(struct exporter_otlp *x)
 {
 	if (!x)
 		return;
-	otlp_sender_free(x->sender, 0);
+	otlp_sender_free(x->sender);
 	otlp_queue_free(x->queue);
 	otlp_spans_free(x->spans);
 	otlp_logs_free(x->logs);
@@ -429,13 +428,12 @@ void exporter_otlp_tick(struct exporter_otlp *x, uint64_t now_ns, int ended)
 
 void exporter_otlp_collect(struct exporter_otlp *x, struct registry *r)
 {
-	struct otlp_sender_stats sent = {0};
+	struct otlp_sender_stats sent;
 	struct otlp_queue_stats st;
 
 	if (!x)
 		return;
-	if (x->sender)
-		otlp_sender_get_stats(x->sender, &sent);
+	otlp_sender_get_stats(x->sender, &sent);
 	otlp_queue_get_stats(x->queue, &st);
 	for (size_t i = 0; i < OTLP_SIGNALS; i++) {
 		metric_set(r, METRIC_OTLP_ADDED, otlp_signal_names[i], NULL, st.added[i]);

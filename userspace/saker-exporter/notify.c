@@ -69,9 +69,9 @@ static int send_lines(struct notify *n, const char *lines)
 	return n->fd < 0 || send(n->fd, lines, strlen(lines), MSG_NOSIGNAL) >= 0;
 }
 
-void notify_ready(struct notify *n)
+int notify_ready(struct notify *n)
 {
-	send_lines(n, "READY=1\nSTATUS=capturing");
+	return send_lines(n, "READY=1\nSTATUS=capturing");
 }
 
 /* The time is that of CLOCK_MONOTONIC: it distinguishes this reload from earlier ones. */

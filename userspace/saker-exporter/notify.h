@@ -19,7 +19,9 @@ struct notify {
 void notify_init(struct notify *n);
 void notify_fini(struct notify *n);
 
-void notify_ready(struct notify *n);
+/* Returns 0 if the message to the service manager failed: send it again, as the manager ends a
+ * service that does not become ready. */
+int notify_ready(struct notify *n);
 void notify_reloading(struct notify *n, uint64_t now_ns);
 void notify_stopping(struct notify *n);
 /* Sends WATCHDOG=1 if it is due. To be called when the capture has proceeded. */

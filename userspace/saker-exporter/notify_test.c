@@ -102,8 +102,11 @@ static void test_full(void **state)
 	for (uint64_t i = 1; i < 5000; i++)
 		notify_alive(&n, i * 1000000);
 	assert_true(n.fed_ns < 4999 * 1000000ull);
+	assert_false(notify_ready(&n)); /* to be said again */
 	while (*heard(&m))
 		;
+	assert_true(notify_ready(&n));
+	assert_string_equal(heard(&m), "READY=1\nSTATUS=capturing");
 	notify_alive(&n, 5000 * 1000000ull);
 	assert_string_equal(heard(&m), "WATCHDOG=1");
 	notify_fini(&n);

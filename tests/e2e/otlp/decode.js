@@ -9,10 +9,10 @@ const kinds = {
   metrics: root.metrics.v1.ExportMetricsServiceRequest,
   logs: root.logs.v1.ExportLogsServiceRequest,
 };
+Buffer.prototype.toJSON = function () { return this.toString("hex"); };
 for (const line of fs.readFileSync(0, "utf8").split("\n").filter(Boolean)) {
   const [signal, body] = line.split(" ");
   const kind = kinds[signal];
   const object = kind.toObject(kind.decode(Buffer.from(body, "base64")), { longs: String });
-  console.log(JSON.stringify(object, (key, value) =>
-    value && value.type === "Buffer" ? Buffer.from(value.data).toString("hex") : value));
+  console.log(JSON.stringify(object));
 }
