@@ -26,7 +26,7 @@ function(bpf_skeleton name)
   # wherever they are. -mcpu=v3: what Linux 6.1 loads. The multiarch path has asm/types.h.
   add_custom_command(
     OUTPUT ${obj}
-    COMMAND ${BPF_CLANG} -g -O2 -mcpu=v3 -target bpf -std=gnu11 -Wall -Wextra -Werror
+    COMMAND ${CMAKE_C_COMPILER_LAUNCHER} ${BPF_CLANG} -g -O2 -mcpu=v3 -target bpf -std=gnu11 -Wall -Wextra -Werror
       -Wno-missing-field-initializers -Wno-initializer-overrides
       -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -fdebug-compilation-dir=.
       -isystem /usr/include/${CMAKE_LIBRARY_ARCHITECTURE} ${B_INCLUDES}

@@ -201,6 +201,10 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(offers("--su"), ["--suppress-comm", "--summary"])
         self.assertEqual(offers("--ring", ""), ["array", "ringbuf", "perf"])
         self.assertEqual(offers("-n", ""), [])
+        self.assertEqual(offers("exporter", "--otlp-h"), ["--otlp-header"])
+        self.assertEqual(offers("top", "--list-k"), ["--list-keys"])
+        self.assertIn("/usr", offers("exporter", "--config", "/us"))
+        self.assertEqual(offers("expor"), ["exporter"])
         self.assertIn("/usr", offers("-r", "/us"))
         for option in "-c", "--chisel", "-i", "--chisel-info":
             self.assertEqual(offers(option, "topfiles_b"), ["topfiles_bytes"])

@@ -14,7 +14,7 @@ import saker_e2e as e2e
 from profile_test import SESSION
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-N = int(os.environ.get("INTERP_STACKS", "400"))
+N = int(os.environ.get("INTERP_STACKS", "250"))
 
 
 def short(name):

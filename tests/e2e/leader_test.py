@@ -15,20 +15,15 @@ THREADS = 0x215
 
 def threads_of(path):
     """Returns {tid: pid} of the state at the begin of a file."""
-    found = {}
-    with open(path, "rb") as f:
-        data = f.read()
-    at = 0
-    while at < len(data):
-        kind, size = struct.unpack_from("<II", data, at)
+    found, data = {}, e2e.read_bytes(path)
+    for kind, at, end in e2e.blocks(data):
         entry = at + 8
-        while kind == THREADS and entry + 20 <= at + size - 4:
+        while kind == THREADS and entry + 20 <= end - 4:
             length, tid, pid = struct.unpack_from("<IQQ", data, entry)
             if length < 20:
                 break # the padding
             found[tid] = pid
             entry += length
-        at += size
     return found
 
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests the Debian package: made of the build that the tests use, judged by lintian, installed, upgraded and purged in a
-root that is thrown away."""
+root that is thrown away; and made from the sources again."""
 
+import glob
 import hashlib
 import os
 import re
@@ -17,12 +18,20 @@ EPOCH = "1700000000"
 DEBS = []
 
 
-def make(folder, umask, timezone):
+def make(folder, umask, timezone, *options, **env):
     """Begins to make a package in the folder."""
     env = {**os.environ, "SAKER_PACKAGE_DIR": folder, "TZ": timezone, "SOURCE_DATE_EPOCH": EPOCH, "DEB_BUILD_OPTIONS":
-           "noautodbgsym", "DPKG_DEB_COMPRESSOR_TYPE": "gzip", "DPKG_DEB_COMPRESSOR_LEVEL": "1"}  # to be fast
-    return subprocess.Popen([os.path.join(e2e.SOURCE, "scripts/package"), "--from", e2e.BUILD], stdout=subprocess.PIPE,
+           "noautodbgsym", "DPKG_DEB_COMPRESSOR_TYPE": "gzip", "DPKG_DEB_COMPRESSOR_LEVEL": "1", **env}  # to be fast
+    return subprocess.Popen([os.path.join(e2e.SOURCE, "scripts/package"), *options], stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, text=True, env=env, umask=umask)
+
+
+def wait_for_package(p):
+    """Returns the path of the package."""
+    out = p.communicate(timeout=1500)[0]
+    if p.returncode:
+        raise AssertionError(out)
+    return out.split()[-1]
 
 
 def run_in(root, script):
@@ -34,13 +43,13 @@ def run_in(root, script):
     return p.stdout
 
 
-def files_of(root, folders=("etc", "usr", "lib", "var/lib", "run")):
-    """Returns the paths below the folders, but for what dpkg and its triggers write."""
+def files_of(root, folders):
+    """Returns the paths below the folders, but for logs and caches of apt and dpkg."""
     found = set()
     for folder in folders:
         for top, _, names in os.walk(os.path.join(root, folder)):
             found |= {os.path.join(top, n)[len(root):] for n in names + [""]}
-    own = re.compile("/var/lib/dpkg|/var/cache|/var/log|/usr/share/man/.*index|/etc/ld.so.cache|/var/lib/systemd/deb-systemd")
+    own = re.compile("^/proc/|/var/cache/|/var/log/|/var/lib/apt/lists/|/var/lib/dpkg/[^/]*$|/usr/share/man/.*index|/etc/ld.so.cache")
     return {f for f in found if not own.search(f)}
 
 
@@ -52,13 +61,9 @@ def need_package():
     if not DEBS:
         folder = e2e.temp_dir()
         unittest.addModuleCleanup(shutil.rmtree, folder, ignore_errors=True)
-        made = [make(os.path.join(folder, name), umask, timezone)
+        made = [make(os.path.join(folder, name), umask, timezone, "--from", e2e.BUILD)
                 for name, umask, timezone in (("a", 0o022, "UTC"), ("elsewhere/b", 0o027, "Asia/Tokyo"))]
-        for p in made:
-            out = p.communicate(timeout=300)[0]
-            if p.returncode:
-                raise AssertionError(out)
-            DEBS.append(out.split()[-1])
+        DEBS.extend(map(wait_for_package, made))
     return DEBS
 
 
@@ -107,6 +112,30 @@ class Package(unittest.TestCase):
         self.assertEqual(wanted | {"gcc", "libc6-dev"}, set(rows) | {"debhelper-compat"})
 
 
+class Rebuilt(unittest.TestCase):
+    """A package of the sources has the bytes of one of the build that the tests use: what they test is what it has."""
+
+    def extract(self, deb, folder):
+        e2e.run("dpkg-deb", "-R", deb, folder)
+        return {path.removeprefix(folder): hashlib.sha256(e2e.read_bytes(path)).hexdigest()
+                for path in glob.glob(folder + "/**", recursive=True) if os.path.isfile(path)}
+
+    def test_in_other_surroundings(self):
+        """Folder, umask, time zone, locale and time differ."""
+        first, *_ = need_package()
+        cache = e2e.read_text(os.path.join(e2e.BUILD, "CMakeCache.txt"))
+        prefix = re.search("^CMAKE_INSTALL_PREFIX:.*=(.*)", cache, re.M)[1]
+        folder = e2e.own_dir(self)
+        second = wait_for_package(make(os.path.join(folder, "elsewhere/b"), 0o027, "Asia/Tokyo", LC_ALL="C.UTF-8",
+                                       SAKER_PREFIX=prefix))
+        one, two = (self.extract(deb, os.path.join(folder, f"contents{i}")) for i, deb in enumerate((first, second)))
+        self.assertIn("/usr/bin/saker-exporter", one)
+        self.assertEqual(one, two)
+        self.assertEqual(e2e.read_bytes(first), e2e.read_bytes(second))
+        for path in two:
+            self.assertNotIn(folder.encode(), e2e.read_bytes(folder + "/contents1" + path), path)
+
+
 def next_version(folder, deb):
     """Returns a package of a later version with another default configuration."""
     tree = os.path.join(folder, "next")
@@ -121,71 +150,81 @@ def next_version(folder, deb):
 
 
 class Life(unittest.TestCase):
-    """Install, upgrade, remove, purge: nothing of the owner is lost, and nothing is left."""
+    """Install, upgrade, remove, purge: nothing of the owner is lost, and nothing is left. Over the files of this machine,
+    which do not change: its own libraries are the dependencies."""
+
+    FOLDERS = "etc", "usr", "lib", "var", "run"
+    INSTALL, UPGRADE, REMOVE, PURGE = "dpkg -i", "dpkg --force-confold -i", "dpkg -r", "dpkg -P"
 
     @classmethod
     def setUpClass(cls):
         cls.deb = need_package()[0]
         cls.folder = e2e.own_dir(cls)
 
-    def live(self, root, install):
-        e2e.run("mount", "-t", "proc", "proc", root + "/proc")
-        self.addCleanup(e2e.run, "umount", "-l", root + "/proc")
+    def mount(self, kind, folder, *options):
+        p = subprocess.run(["mount", "-t", kind, kind, *options, folder], capture_output=True, text=True)
+        if p.returncode:
+            e2e.skip_test(f"no {kind} can be mounted: {p.stderr.strip()}")
+        self.addCleanup(e2e.run, "umount", "-l", folder)
+
+    def make_root(self):
+        top = os.path.join(self.folder, "over")
+        os.makedirs(top, exist_ok=True)
+        self.mount("tmpfs", top)
+        for name in "upper", "work", "root":
+            os.mkdir(f"{top}/{name}")
+        self.mount("overlay", top + "/root", "-o", f"lowerdir=/,upperdir={top}/upper,workdir={top}/work")
+        if os.path.exists(f"{top}/root/usr/bin/saker"):
+            e2e.skip_test("saker is installed here")
+        return top + "/root"
+
+    def test_life(self):
+        root = self.make_root()
+        self.mount("proc", root + "/proc")
         shutil.copy(self.deb, root + "/saker.deb")
         shutil.copy(next_version(self.folder, self.deb), root + "/next.deb")
-        before = files_of(root)
-        run_in(root, f"{install} /saker.deb")
+        before = files_of(root, self.FOLDERS)
+        run_in(root, f"{self.INSTALL} /saker.deb")
         self.assertIn("saker 0.1.0", run_in(root, "saker --version"))
         for name in "exporter", "top", "send":
             self.assertIn("Usage", run_in(root, f"saker {name} --help"))
         self.assertEqual(run_in(root, f"saker exporter --check-config {CONF}"), f"{CONF}: valid\n")
         self.assertIn("httptop", run_in(root, "saker -cl"))
-        self.assertEqual([f for f in files_of(root) - before if ".wants/" in f], []) # not enabled
+        self.assertEqual([f for f in files_of(root, self.FOLDERS) - before if ".wants/" in f], []) # not enabled
         run_in(root, f"echo 'processes = yes' >> {CONF}; mkdir -p /var/lib/saker/queue; echo x > /var/lib/saker/queue/x")
-        run_in(root, "dpkg --force-confold -i /next.deb")
+        run_in(root, f"{self.UPGRADE} /next.deb")
         self.assertIn("0.1.1", run_in(root, "dpkg-query -W saker"))
         self.assertIn("processes = yes", run_in(root, f"cat {CONF}"))
-        run_in(root, "dpkg -r saker")
+        run_in(root, f"{self.REMOVE} saker")
         self.assertTrue(os.path.exists(root + CONF))
         self.assertTrue(os.path.exists(root + "/var/lib/saker/queue/x"))
-        run_in(root, "dpkg -P saker")
-        self.assertEqual(files_of(root) - before, set())
-
-    def test_on_this_machine(self):
-        """Over its files, which do not change: its own libraries are the dependencies."""
-        top = os.path.join(self.folder, "over")
-        os.makedirs(top, exist_ok=True)
-        p = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", top], capture_output=True, text=True)
-        if p.returncode:
-            e2e.skip_test("no tmpfs can be mounted: " + p.stderr.strip())
-        self.addCleanup(e2e.run, "umount", "-l", top)
-        for name in "upper", "work", "root":
-            os.mkdir(f"{top}/{name}")
-        p = subprocess.run(["mount", "-t", "overlay", "overlay", "-o", f"lowerdir=/,upperdir={top}/upper,workdir={top}/work",
-                            f"{top}/root"], capture_output=True, text=True)
-        if p.returncode:
-            e2e.skip_test("no overlay can be mounted: " + p.stderr.strip())
-        self.addCleanup(e2e.run, "umount", "-l", f"{top}/root")
-        if os.path.exists(f"{top}/root/usr/bin/saker"):
-            e2e.skip_test("saker is installed here")
-        self.live(f"{top}/root", "dpkg -i")
+        run_in(root, f"{self.PURGE} saker")
+        self.assertEqual(files_of(root, self.FOLDERS) - before, set())
 
 
 class Fresh(Life):
-    """The same in a root that has nothing but Debian's minimum, with the dependencies from its archive."""
+    """The same in a root that has nothing but Debian's minimum, by apt, which installs and purges the dependencies, too."""
 
-    def test_on_this_machine(self):
+    FOLDERS = "",
+    INSTALL = "apt-get install -qq -y --no-install-recommends"
+    UPGRADE = INSTALL + " -o Dpkg::Options::=--force-confold"
+    REMOVE, PURGE = "apt-get remove -qq -y", "apt-get purge -qq -y --autoremove"
+
+    def make_root(self):
+        """From the sources of apt of this machine."""
         e2e.need("mmdebstrap")
         root = os.path.join(self.folder, "root")
-        p = subprocess.run(["mmdebstrap", "--variant=apt", "--mode=root", "--include=ca-certificates", "bookworm", root],
-                           capture_output=True, text=True, timeout=600)
+        sources = [f for name in ("", ".d/*.list", ".d/*.sources") for f in glob.glob("/etc/apt/sources.list" + name)]
+        self.addCleanup(shutil.rmtree, root, ignore_errors=True)
+        p = subprocess.run(["mmdebstrap", "--variant=apt", "--mode=root", "--include=ca-certificates", "--skip=cleanup/apt",
+                            "--dpkgopt=force-unsafe-io", "", root, *sources], capture_output=True, text=True, timeout=900)
         if p.returncode:
             e2e.skip_test("mmdebstrap cannot make a root: " + p.stderr[-200:])
-        self.addCleanup(shutil.rmtree, root, ignore_errors=True)
-        fields = e2e.run("dpkg-deb", "-f", self.deb, "Depends")
-        deps = [d.split()[0] for d in fields.replace("\n", " ").split(",")]
-        run_in(root, "apt-get update -qq && apt-get install -qq -y --no-install-recommends " + " ".join(deps))
-        self.live(root, "dpkg -i")
+        return root
+
+    def test_life(self):
+        """The dependencies go, too."""
+        super().test_life()
 
 
 if __name__ == "__main__":

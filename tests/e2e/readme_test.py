@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Runs every command of README.md. Those that end with Ctrl-C get it once they have printed the
-expected lines. Runs in its own network namespace, as one command needs port 8000. readme_test.py
-Build: runs those that build saker, in a copy of the source."""
+expected lines. Runs in its own network namespace, as one command needs port 8000. Build runs the
+command that builds saker, in the folder of the source: after it, the build that the tests use is as it was."""
 
 import fcntl
 import os
@@ -25,13 +25,13 @@ TIME = 120 # seconds, for a command that hangs
 
 NETWORK = "needs the network"
 TESTS = "it is what runs this test"
-COPY = "is run by Build, which takes long"
+BUILD = "is run by Build"
 EVENT = r"\d+ \d\d:\d\d:\d\d\.\d{9} \d+ .* \(\d+\) [<>] "
 
 # Command: the lines that its output must contain, in order, or the reason why it is not run.
 COMMANDS = {
     "git clone REPOSITORY saker && cd saker": NETWORK,
-    "scripts/run -n 20": COPY,
+    "scripts/run -n 20": BUILD,
     "scripts/test": TESTS,
     "sudo build/saker fd.name=/tmp/tour/notes.txt":
         ["< openat fd=.*/tmp/tour/notes.txt", "< read res=.*milk"],
@@ -190,29 +190,24 @@ class Readme(unittest.TestCase):
 
 
 class Build(unittest.TestCase):
-    def test_a_copy_of_the_source(self):
-        copy = e2e.temp_dir()
-        self.addCleanup(shutil.rmtree, copy, ignore_errors=True)
-        source = os.path.join(copy, "saker")
-        shutil.copytree(e2e.SOURCE, source, symlinks=True, ignore=lambda folder, names: [
-            n for n in names if folder == e2e.SOURCE and (n.startswith("build") or n == ".git")])
-        command, = (c for c, why in COMMANDS.items() if why == COPY)
-        env = {k: v for k, v in os.environ.items() if not k.startswith("SAKER_")}
+    def test_in_place(self):
+        command, = (c for c, why in COMMANDS.items() if why == BUILD)
         e2e.somebody(self)
-        p = subprocess.run(["bash", "-c", command], cwd=source, stdin=subprocess.DEVNULL, text=True,
-                           capture_output=True, errors="replace", env=env, timeout=1200)
+        p = subprocess.run(["bash", "-c", command], cwd=e2e.SOURCE, stdin=subprocess.DEVNULL, text=True, capture_output=True,
+                           errors="replace", env={**os.environ, "SAKER_BUILD_DIR": e2e.BUILD}, timeout=1200)
         self.assertEqual(p.returncode, 0, p.stderr)
         self.assertEqual(len(e2e.lines(p.stdout)), 20)
-        installed = os.path.join(copy, "root")
-        subprocess.run(["cmake", "--install", "build"], cwd=source, check=True, capture_output=True,
-                       env={**env, "DESTDIR": installed})
+        installed = e2e.temp_dir()
+        self.addCleanup(shutil.rmtree, installed, ignore_errors=True)
+        subprocess.run(["cmake", "--install", e2e.BUILD], check=True, capture_output=True,
+                       env={**os.environ, "DESTDIR": installed})
         files = {f for _, _, names in os.walk(installed) for f in names}
         self.assertLessEqual({"saker", "saker.1"}, files)
 
 
 if __name__ == "__main__":
     e2e.need_live()
-    if "Build" not in sys.argv and "SAKER_OWN_NETWORK" not in os.environ:
+    if "SAKER_OWN_NETWORK" not in os.environ:
         if subprocess.run(["unshare", "-n", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
             e2e.skip("network namespaces cannot be made here")
         os.environ["SAKER_OWN_NETWORK"] = "1"

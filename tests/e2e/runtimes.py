@@ -2,15 +2,18 @@
 """Runtimes of other releases, for tests: packages of Debian with all that they depend on, unpacked into a folder
 that is a root for chroot, and Node.js from npm. Nothing is installed. Each is fetched once, into build/runtimes."""
 
+import fcntl
 import glob
 import os
 import shutil
 import subprocess
+import time
 
 import saker_e2e as e2e
 
 CACHE = os.path.join(e2e.BUILD, "runtimes")
 DEADLINE_S = 120
+DAY_S = 24 * 60 * 60
 NODES = "18.20.8", "20.20.2", "22.21.1", "24.11.1" # packages of npm
 
 
@@ -25,39 +28,51 @@ def mirror():
     return None
 
 
-def apt(folder, *words, cwd=None):
-    own = {"Dir::Etc::SourceList": f"{folder}/sources.list", "Dir::Etc::SourceParts": "/dev/null",
-           "Dir::State::Lists": f"{folder}/lists", "Dir::State::status": f"{folder}/status",
-           "Dir::Cache": f"{folder}/cache", "Acquire::Languages": "none", "APT::Sandbox::User": "root",
+def apt(lists, folder, *words):
+    """Runs apt-get in the folder, with lists that use_suite() returned."""
+    own = {"Dir::Etc::SourceList": f"{lists}/sources.list", "Dir::Etc::SourceParts": "/dev/null",
+           "Dir::State::Lists": f"{lists}/lists", "Dir::State::status": f"{lists}/status", "Dir::Cache": f"{lists}/cache",
+           "Dir::Cache::Archives": f"{folder}/archives", "Acquire::Languages": "none", "APT::Sandbox::User": "root",
            "APT::Install-Recommends": "false", "Debug::NoLocking": "true"}
+    os.makedirs(f"{folder}/archives/partial", exist_ok=True)
     options = [word for name, value in own.items() for word in ("-o", f"{name}={value}")]
-    return subprocess.run(["apt-get", "-qq", "-y", *options, *words], capture_output=True, text=True, cwd=cwd,
+    return subprocess.run(["apt-get", "-qq", "-y", *options, *words], capture_output=True, text=True, cwd=folder,
                           timeout=DEADLINE_S, check=True)
 
 
-def use_suite(folder, kind, suite):
-    """Prepares the folder for apt() with what a release has: deb, packages; deb-src, their sources."""
-    for name in "lists/partial", "cache/archives/partial":
-        os.makedirs(os.path.join(folder, name))
-    key = "/usr/share/keyrings/debian-archive-keyring.gpg"
-    e2e.write_text(f"{folder}/sources.list",
-                   f"{kind} {f'[signed-by={key}]' if os.path.exists(key) else ''} {mirror()} {suite} main\n")
-    e2e.write_text(f"{folder}/status", "")
-    apt(folder, "update")
+def use_suite(kind, suite):
+    """Returns the folder with lists of what a release has: deb, packages; deb-src, their sources. They are of today."""
+    folder = os.path.join(CACHE, f"lists-{kind}-{suite}-{time.strftime('%F')}")
+    os.makedirs(CACHE, exist_ok=True)
+    with open(folder + ".lock", "w", encoding="utf-8") as lock: # tests run at once
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.path.exists(folder + "/complete"):
+            return folder
+        for old in glob.glob(os.path.join(CACHE, f"lists-{kind}-{suite}-*[0-9]")):
+            if time.time() - os.stat(old).st_mtime > DAY_S: # no running test uses lists of an earlier day
+                shutil.rmtree(old)
+        for name in "lists/partial", "cache":
+            os.makedirs(os.path.join(folder, name), exist_ok=True) # an update may have failed before
+        key = "/usr/share/keyrings/debian-archive-keyring.gpg"
+        e2e.write_text(f"{folder}/sources.list",
+                       f"{kind} {f'[signed-by={key}]' if os.path.exists(key) else ''} {mirror()} {suite} main\n")
+        e2e.write_text(f"{folder}/status", "")
+        apt(folder, folder, "update")
+        e2e.write_text(f"{folder}/complete", "")
+    return folder
 
 
 def fetch(folder, suite, packages):
     """Unpacks the packages into folder/root."""
-    use_suite(folder, "deb", suite)
+    lists = use_suite("deb", suite)
     for name in "root/dev", "root/tmp":
         os.makedirs(os.path.join(folder, name))
-    apt(folder, "--download-only", "install", "base-files", *packages)
-    files = glob.glob(f"{folder}/cache/archives/*.deb")
+    apt(lists, folder, "--download-only", "install", "base-files", *packages)
+    files = glob.glob(f"{folder}/archives/*.deb")
     for deb in sorted(files, key=lambda path: "/base-files_" not in path): # it has the links of /bin and /lib
         subprocess.run(["dpkg-deb", "-x", deb, f"{folder}/root"], check=True)
     subprocess.run(["mknod", "-m", "666", f"{folder}/root/dev/null", "c", "1", "3"], check=True)
-    for name in "lists", "cache":
-        shutil.rmtree(os.path.join(folder, name))
+    shutil.rmtree(f"{folder}/archives")
 
 
 def root(suite, *packages):
@@ -102,8 +117,7 @@ def python_without_gil():
         new = f"{folder}.{os.getpid()}"
         shutil.rmtree(new, ignore_errors=True)
         try:
-            use_suite(new, "deb-src", "trixie")
-            apt(new, "source", "--download-only", "python3.13", cwd=new)
+            apt(use_suite("deb-src", "trixie"), new, "source", "--download-only", "python3.13")
             subprocess.run(["tar", "-xf", *glob.glob(f"{new}/*.orig.tar.xz"), "--strip-components=1"], cwd=new, check=True)
             for command in ["./configure", "--disable-gil"], ["make", f"-j{os.cpu_count()}"]:
                 subprocess.run(command, cwd=new, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -142,20 +142,11 @@ class Run:
 
 DROP_E, DROP_X = 148, 149
 # Blocks of events -> bytes before the header of the event.
-EVENT_BLOCKS = {0x216: 2, 0x217: 6}
-
-
 def event_types(path):
     """Returns the event types of a file, in order."""
-    with open(path, "rb") as f:
-        data = f.read()
-    at, types = 0, []
-    while at < len(data):
-        kind, size = struct.unpack_from("<II", data, at)
-        if kind in EVENT_BLOCKS:
-            types.append(struct.unpack_from("<QQIH", data, at + 8 + EVENT_BLOCKS[kind])[3])
-        at += size
-    return types
+    data = e2e.read_bytes(path)
+    return [struct.unpack_from("<QQIH", data, at + e2e.EVENT_BLOCKS[kind])[3]
+            for kind, at, _ in e2e.blocks(data) if kind in e2e.EVENT_BLOCKS]
 
 
 ENDS = ("exit", "exit_group", "procexit")

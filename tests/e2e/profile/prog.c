@@ -25,6 +25,7 @@ static unsigned long cpu_ms(void)
 static inline __attribute__((always_inline)) void put_in(unsigned long i)
 {
 	sink = sink * 31 + i;
+	sink = sink * 17 + i;
 }
 
 NOINLINE void very_hot(unsigned long n)
