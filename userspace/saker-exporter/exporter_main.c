@@ -66,7 +66,7 @@ static int print_page(struct pages *ps, const struct exporter_options *o)
 		return -ENOMEM;
 	}
 	fwrite(page->p, 1, page->len, stdout);
-	pages_put(ps, page);
+	pages_put(page);
 	if (fflush(stdout) == 0 || errno == EPIPE)
 		return 0;
 	say("cannot write to standard output: %s", strerror(errno));

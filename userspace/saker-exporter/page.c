@@ -11,6 +11,7 @@
 
 struct printed {
 	struct page page; /* first */
+	struct pages *pages;
 	struct sinsp_text text;
 	uint64_t at_ns;
 	unsigned int refs; /* readers, and one of the newest page of its format */
@@ -23,6 +24,9 @@ struct pages {
 	void *ctx;
 	page_refresh_fn refresh; /* NULL: none */
 	void *refresh_ctx;
+	/* Of what follows, and of refs. During a print, too: a second server's thread waits for the
+	 * page that the first one prints. Taken before the other lock. */
+	pthread_mutex_t printed_lock;
 	struct printed *newest[EXPOSITION_MAX];
 	size_t sz[EXPOSITION_MAX]; /* of the last print: the next one needs about as much */
 	uint64_t n_scrapes[EXPOSITION_MAX];
@@ -39,6 +43,7 @@ int pages_new(struct pages **out, struct registry *r, page_collect_fn collect, v
 		return -ENOMEM;
 	}
 	pthread_mutex_init(&ps->lock, NULL);
+	pthread_mutex_init(&ps->printed_lock, NULL);
 	ps->registry = r;
 	ps->collect = collect;
 	ps->ctx = ctx;
@@ -68,6 +73,7 @@ void pages_free(struct pages *ps)
 		put(ps->newest[i]);
 	registry_free(ps->registry);
 	pthread_mutex_destroy(&ps->lock);
+	pthread_mutex_destroy(&ps->printed_lock);
 	free(ps);
 }
 
@@ -129,7 +135,7 @@ static void make_room(struct sinsp_text *text, size_t sz)
 
 /* Returns the page to print into in place of @old. It is @old again if no reader has it: the kernel
  * would have to clear new memory. NULL: no memory. */
-static struct printed *renew(struct printed *old)
+static struct printed *renew(struct pages *ps, struct printed *old)
 {
 	struct printed *p;
 
@@ -137,8 +143,10 @@ static struct printed *renew(struct printed *old)
 		return old;
 	put(old);
 	p = calloc(1, sizeof(*p));
-	if (p)
+	if (p) {
+		p->pages = ps;
 		p->refs = 1;
+	}
 	return p;
 }
 
@@ -155,12 +163,12 @@ static int print(struct pages *ps, struct printed *p, enum exposition format, ui
 	return err;
 }
 
-const struct page *pages_get(struct pages *ps, enum exposition format, uint64_t now_ns)
+static struct printed *get(struct pages *ps, enum exposition format, uint64_t now_ns)
 {
 	struct printed **newest = &ps->newest[format];
 
 	if (!*newest || now_ns - (*newest)->at_ns >= PAGE_MIN_AGE_NS) {
-		struct printed *p = renew(*newest);
+		struct printed *p = renew(ps, *newest);
 
 		*newest = p;
 		if (!p)
@@ -174,11 +182,25 @@ const struct page *pages_get(struct pages *ps, enum exposition format, uint64_t 
 	}
 	__atomic_fetch_add(&ps->n_scrapes[format], 1, __ATOMIC_RELAXED);
 	(*newest)->refs++;
-	return &(*newest)->page;
+	return *newest;
 }
 
-void pages_put(struct pages *ps, const struct page *page)
+const struct page *pages_get(struct pages *ps, enum exposition format, uint64_t now_ns)
 {
-	(void)ps;
-	put((struct printed *)page);
+	struct printed *p;
+
+	pthread_mutex_lock(&ps->printed_lock);
+	p = get(ps, format, now_ns);
+	pthread_mutex_unlock(&ps->printed_lock);
+	return p ? &p->page : NULL;
+}
+
+void pages_put(const struct page *page)
+{
+	struct printed *p = (struct printed *)page;
+	pthread_mutex_t *lock = &p->pages->printed_lock;
+
+	pthread_mutex_lock(lock);
+	put(p);
+	pthread_mutex_unlock(lock);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pages of metrics: consistent snapshots of a registry that the capture's thread fills and the
+ * Pages of metrics: consistent snapshots of a registry that the capture's thread fills and a
  * server's thread prints. The lock is held for one print at most, and each format is printed at
  * most once in PAGE_MIN_AGE_NS: clients cannot keep the capture from its work.
  */
@@ -36,8 +36,9 @@ void pages_read(struct pages *ps, page_read_fn fn, void *ctx);
 struct registry *pages_lock(struct pages *ps);
 void pages_unlock(struct pages *ps);
 
-/* One thread (the server's): returns a page, to be put; NULL: no memory. */
+/* Any thread: after a reload two servers share the pages for a while. Returns a page, to be put
+ * before pages_free; NULL: no memory. */
 const struct page *pages_get(struct pages *ps, enum exposition format, uint64_t now_ns);
-void pages_put(struct pages *ps, const struct page *page);
+void pages_put(const struct page *page);
 
 #endif /* SAKER_EXPORTER_PAGE_H */

@@ -62,7 +62,7 @@ static struct MHD_Response *plain(const char *text)
 
 static void put_page(void *page)
 {
-	pages_put(NULL, page);
+	pages_put(page);
 }
 
 static struct MHD_Response *respond_metrics(struct server *s, struct MHD_Connection *c,
@@ -82,7 +82,7 @@ static struct MHD_Response *respond_metrics(struct server *s, struct MHD_Connect
 	if (r)
 		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, exposition_type(format));
 	else
-		pages_put(s->pages, page);
+		pages_put(page);
 	return r;
 }
 
