@@ -152,6 +152,19 @@ class Confined(unittest.TestCase):
                 last = [m for m in re.finditer(LIMITED, calls)][-1]
                 self.assertNotRegex(calls[last.end():], r"open\w*\(")
 
+    def test_exporter(self):
+        """The metrics of a file are the same, but for the values of the exporter's own."""
+        def metrics(p):
+            self.assertEqual((p.returncode, p.stderr), (0, b""))
+            return [re.sub(rb"^(saker_exporter_\w+|process_\w+).*", rb"\1", line) for line in p.stdout.splitlines()]
+        p, calls = self.trace(["--print"], command=["exporter"])
+        without, _ = self.trace(["--print"], WITHOUT, command=["exporter"])
+        self.assertEqual(metrics(p), metrics(without))
+        begin = re.search(CONFINED, calls).end()
+        self.assertEqual(re.findall(r".*= -1 (?:EACCES|EPERM|ENOSYS).*", calls[begin:]), [])
+        self.assertLess(begin, re.search(opened(self.capture), calls).start())
+        self.assertRegex(calls[begin:], r"capset\(\{.*\}, \{effective=0, permitted=0, inheritable=0\}\) *= 0")
+
     def test_unconfined(self):
         for mode in ["-R"], ["-c", "topscalls", "--chisel-unsafe"]:
             with self.subTest(mode=mode):

@@ -412,8 +412,7 @@ class Live(unittest.TestCase):
         self.assertTrue(headers["Content-Type"].startswith("text/plain; version=0.0.4"))
 
     def test_server_has_no_capabilities(self):
-        """The thread that reads what clients send can do nothing that the capture can."""
-        self.exporter.get()
+        """The thread that reads what clients send can do nothing that the capture can, before the first one comes."""
         threads = {}
         for path in glob.glob(f"/proc/{self.exporter.process.pid}/task/*/status"):
             fields = dict(re.findall(r"^(\w+):\s*(.*)$", e2e.read_text(path), re.M))

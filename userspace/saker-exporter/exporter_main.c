@@ -10,6 +10,7 @@
 #include "accounts.h"
 #include "clock.h"
 #include "collect.h"
+#include "confine.h"
 #include "exporter_capture.h"
 #include "exporter_daemon.h"
 #include "exporter_options.h"
@@ -90,6 +91,23 @@ struct opened {
 	char *front;
 };
 
+/* It opens nothing but a file, which others may have written. */
+static int only_prints_file(const struct exporter_options *o)
+{
+	return o->read && o->mode == EXPORTER_PRINT && !o->otlp.url;
+}
+
+/* Before the first byte of a file. A server and a sender go on to open files and sockets. */
+static void confine(const struct exporter_options *o)
+{
+	const char *const paths[] = {o->read, "/proc/self/statm", NULL}; /* collect_self */
+
+	if (only_prints_file(o))
+		confine_reader(paths, 0);
+	else if (o->read)
+		privileges_drop_to_replay(1, 0);
+}
+
 /* From the start of the capture until it is read, its rings fill: so what takes long is before it,
  * the probing of features for the front page, too. */
 static int open_all(struct exporter_daemon *d, struct opened *all, const struct exporter_options *o)
@@ -105,6 +123,7 @@ static int open_all(struct exporter_daemon *d, struct opened *all, const struct 
 		say("no memory for the front page");
 		return -ENOMEM;
 	}
+	confine(o);
 	err = exporter_capture_open(&all->s, o, d->otlp);
 	return err ?: new_pages(&d->pages, o, d->otlp, all->s);
 }
@@ -119,7 +138,10 @@ static int run(const struct exporter_options *o, int argc, char **argv)
 	err = open_all(&d, &all, o);
 	signals_install(0);
 	if (!err) {
-		privileges_drop(0, 0);
+		if (only_prints_file(o))
+			privileges_drop_all();
+		else
+			privileges_drop(0, 0);
 		err = all.accounts ? accounts_start(all.accounts, d.pages) : 0;
 	}
 	if (!err && d.server)

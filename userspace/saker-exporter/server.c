@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <microhttpd.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,6 @@ struct server {
 	struct server *retired; /* owned: the one before a reload, which finishes its
 				   connections; NULL: none */
 	uint64_t retired_ns;
-	int dropped; /* the server's thread has no capabilities any more */
 	char reason[256]; /* what the library said last */
 };
 
@@ -178,10 +178,6 @@ static void notify_connection(void *cls, struct MHD_Connection *c, void **place,
 {
 	struct server *s = cls;
 
-	if (!s->dropped) { /* this is the server's thread, which began with those of main */
-		privileges_drop_all();
-		s->dropped = 1;
-	}
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
 		connections_remove(&s->connections, *place);
 		return;
@@ -315,7 +311,7 @@ int server_new(struct server **out, const struct exporter_options *o)
 }
 
 /* With MHD_USE_ITC the end of a daemon leaves the socket, which another one may share, as it is. */
-static struct MHD_Daemon *start_daemon(struct server *s, int fd)
+static struct MHD_Daemon *start_daemon_here(struct server *s, int fd)
 {
 	const unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_USE_ITC |
 				   (s->cert ? MHD_USE_TLS : 0);
@@ -334,6 +330,36 @@ static struct MHD_Daemon *start_daemon(struct server *s, int fd)
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_SZ, MHD_OPTION_NOTIFY_CONNECTION,
 		notify_connection, s, MHD_OPTION_NOTIFY_COMPLETED, notify_completed, s,
 		MHD_OPTION_ARRAY, s->cert ? tls : none, MHD_OPTION_END);
+}
+
+struct starting {
+	struct server *s;
+	int fd;
+	struct MHD_Daemon *daemon;
+};
+
+static void *start_without_capabilities(void *ctx)
+{
+	struct starting *st = ctx;
+
+	privileges_drop_all();
+	st->daemon = start_daemon_here(st->s, st->fd);
+	return NULL;
+}
+
+/* A thread has the capabilities of the one that starts it: the daemon's never has any. */
+static struct MHD_Daemon *start_daemon(struct server *s, int fd)
+{
+	struct starting st = {.s = s, .fd = fd};
+	pthread_t thread;
+	const int err = pthread_create(&thread, NULL, start_without_capabilities, &st);
+
+	if (err) {
+		snprintf(s->reason, sizeof(s->reason), "no thread: %s", strerror(err));
+		return NULL;
+	}
+	pthread_join(thread, NULL);
+	return st.daemon;
 }
 
 void server_say_where(const struct server *s)
