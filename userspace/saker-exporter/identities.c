@@ -184,7 +184,7 @@ static void take_names(struct identities *ids)
 
 	for (struct sinsp_lookup_result *next; r; r = next) {
 		next = r->next;
-		if (r->json)
+		if (r->json && sinsp_containers_expect(&ids->containers, r->id, r->full_id, r->uid))
 			sinsp_container_put(&ids->containers,
 					    sinsp_containers_apply_event(&ids->containers, r->json,
 									 strlen(r->json)));

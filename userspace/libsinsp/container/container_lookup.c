@@ -111,7 +111,7 @@ static void append(struct sinsp_lookup *l, struct sinsp_lookup_result *r)
 }
 
 /* Adds a result, which owns the text. */
-static void add_result(struct sinsp_lookup *l, const char *id, char *json)
+static void add_result(struct sinsp_lookup *l, const struct request *of, char *json)
 {
 	struct sinsp_lookup_result *r = calloc(1, sizeof(*r));
 
@@ -120,7 +120,9 @@ static void add_result(struct sinsp_lookup *l, const char *id, char *json)
 		return;
 	}
 	r->json = json;
-	snprintf(r->id, sizeof(r->id), "%s", id);
+	memcpy(r->id, of->id, sizeof(r->id));
+	memcpy(r->full_id, of->full_id, sizeof(r->full_id));
+	r->uid = of->uid;
 	append(l, r);
 }
 
@@ -369,7 +371,7 @@ static void deliver(struct sinsp_lookup *l, struct request *r, char *json)
 	const int is_whole = add_pod_labels(l, r, &json);
 
 	if (is_whole || !r->n_tries)
-		add_result(l, r->id, json);
+		add_result(l, r, json);
 	else
 		free(json);
 	if (is_whole)
@@ -601,7 +603,7 @@ int sinsp_lookup_request(struct sinsp_lookup *l, enum sinsp_container_type type,
 	}
 	/* Its result may wait to be fetched. */
 	for (const struct sinsp_lookup_result *a = l->first; a; a = a->next)
-		pending |= !strcmp(a->id, id);
+		pending |= !strcmp(a->full_id, full_id) && a->uid == uid;
 	if (r && !pending) {
 		*r = (struct request){.state = WAITING, .type = type, .uid = uid};
 		r->due_ns = clock_now_ns();

@@ -45,7 +45,8 @@ int sinsp_lookup_request(struct sinsp_lookup *l, enum sinsp_container_type type,
 struct sinsp_lookup_result {
 	struct sinsp_lookup_result *next;
 	char *json; /* of a container event; NULL: nothing was found */
-	char id[13]; /* of the container in it */
+	char id[13], full_id[65]; /* of the container in it */
+	uint32_t uid; /* as requested: whose server answered */
 	char *note; /* a note for the user; NULL: none */
 	int is_warning; /* the note is about a server that the user named */
 };

@@ -158,7 +158,7 @@ static struct sinsp_container *get(struct sinsp_containers *cs, const char *id, 
 
 	*is_new = 0;
 	if (*text) {
-		for (c = *bucket_of(cs, text); c && c->id != text; c = c->next)
+		for (c = *bucket_of(cs, text); c && (c->id != text || c->overruled); c = c->next)
 			;
 		*is_new = !c;
 		c = c ? ref(cs, c) : add(cs, text);
@@ -172,6 +172,33 @@ static void set(struct sinsp_containers *cs, const char **dst, const char *text)
 	sinsp_str_set(cs->strings, dst, text, strlen(text));
 }
 
+/*
+ * Returns the container with this ID of this user, added if it is new; counted. NULL: another user
+ * has it, or no memory. A user can name cgroups as he likes below his own: he gets no container of
+ * another, and the system gets its own. Until a path or an answer tells, nobody has it.
+ */
+static struct sinsp_container *get_of(struct sinsp_containers *cs, const char *id,
+				      const char *full_id, uint32_t uid, int *is_new)
+{
+	struct sinsp_container *c = get(cs, id, is_new);
+
+	if (c && c->owned && c->uid != uid && uid == SINSP_NO_UID) {
+		c->overruled = 1;
+		sinsp_container_put(cs, c);
+		c = get(cs, id, is_new);
+	}
+	if (c && !c->owned) {
+		set(cs, &c->full_id, full_id);
+		c->uid = uid;
+		c->owned = 1;
+	}
+	if (c && c->uid != uid) {
+		sinsp_container_put(cs, c);
+		c = NULL;
+	}
+	return c;
+}
+
 static struct sinsp_container *match(struct sinsp_containers *cs, const char *cgroups)
 {
 	struct sinsp_container_match m;
@@ -180,7 +207,7 @@ static struct sinsp_container *match(struct sinsp_containers *cs, const char *cg
 
 	if (!sinsp_container_match(&m, cgroups, sinsp_str_len(cgroups)))
 		return NULL;
-	c = get(cs, m.id, &is_new);
+	c = get_of(cs, m.id, m.full_id, m.uid, &is_new);
 	if (!c)
 		return NULL;
 	/* An event may have a more exact type than a path. */
@@ -188,10 +215,6 @@ static struct sinsp_container *match(struct sinsp_containers *cs, const char *cg
 		c->type = m.type;
 		if (!m.full_id[0])
 			set(cs, &c->name, m.id);
-	}
-	if (!*c->full_id) {
-		set(cs, &c->full_id, m.full_id);
-		c->uid = m.uid;
 	}
 	if (m.pod_uid[0])
 		set(cs, &c->pod_uid, m.pod_uid);
@@ -264,14 +287,17 @@ struct sinsp_container *sinsp_containers_apply_event(struct sinsp_containers *cs
 	return c;
 }
 
-void sinsp_containers_expect(struct sinsp_containers *cs, const char *id)
+int sinsp_containers_expect(struct sinsp_containers *cs, const char *id, const char *full_id,
+			    uint32_t uid)
 {
 	int is_new;
-	struct sinsp_container *c = get(cs, id, &is_new);
+	struct sinsp_container *c = get_of(cs, id, full_id, uid, &is_new);
 
-	if (c)
-		c->has_event = 1;
+	if (!c)
+		return 0;
+	c->has_event = 1;
 	sinsp_container_put(cs, c);
+	return 1;
 }
 
 struct sinsp_container *sinsp_containers_next_new(struct sinsp_containers *cs)

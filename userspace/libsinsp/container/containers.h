@@ -32,6 +32,9 @@ struct sinsp_container {
 	uint16_t place; /* in the ring of unused ones, if refs is 0 */
 	uint8_t has_event; /* from a container event */
 	uint8_t requested; /* it is or was in the list of new containers */
+	uint8_t owned; /* a path or an answer told uid and full_id */
+	uint8_t overruled; /* a user's process has the ID of a container of the system, which is
+			      another entry */
 	struct sinsp_container *next; /* next in the bucket */
 	struct sinsp_container *next_new;
 };
@@ -73,8 +76,11 @@ struct sinsp_container *sinsp_containers_apply_event(struct sinsp_containers *cs
  * use. */
 struct sinsp_container *sinsp_containers_next_new(struct sinsp_containers *cs);
 
-/* Notes that an event of the container @id follows: it needs no look-up. */
-void sinsp_containers_expect(struct sinsp_containers *cs, const char *id);
+/* Returns whether an answer about the container @full_id of the user @uid (SINSP_NO_UID: the
+ * system) is to be applied: a user can run a process with the ID of another's container, and answer
+ * for it. If so, notes that an event of it follows: it needs no look-up. */
+int sinsp_containers_expect(struct sinsp_containers *cs, const char *id, const char *full_id,
+			    uint32_t uid);
 
 /* Return the value of a label, of the container or of its pod; NULL if there is none. */
 const char *sinsp_container_label(const struct sinsp_container *c, const char *key);

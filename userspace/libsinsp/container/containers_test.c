@@ -382,6 +382,92 @@ static void test_queried_once(void **state)
 		check_asked_once("[{\"Id\": \"" H "\"}]");
 }
 
+/* ---- a user runs a process with the ID of another's container, and a server that answers for it
+ * ---- */
+
+#define OTHER "0123456789abffffffffffffffffffffffffffffffffffffffffffffffffffff"
+#define OF_USER                                                                                    \
+	"cpu=/user.slice/user-1000.slice/user@1000.service/user.slice/docker-" OTHER ".scope"
+#define LXC_OF_USER "cpu=/user.slice/user-1000.slice/lxc/box"
+
+static void answer_with_two_names(struct fake_docker *d, int fd, const char *path)
+{
+	(void)d;
+	if (!strcmp(path, "/containers/" H "/json"))
+		fake_answer(fd, "200 OK", "{\"Id\": \"" H "\", \"Name\": \"/web\"}");
+	else if (!strcmp(path, "/containers/" OTHER "/json"))
+		fake_answer(fd, "200 OK", "{\"Id\": \"" OTHER "\", \"Name\": \"/forged\"}");
+	else
+		fake_answer(fd, "404 Not Found", "");
+}
+
+/* A user's path first: it has the container until the system's comes. */
+static void test_user_has_no_container_of_the_system(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_process(&w, 10, HOST);
+	forks(&w, 10, 20, OF_USER);
+	forks(&w, 10, 21, IN_DOCKER);
+	forks(&w, 10, 22, OF_USER "x");
+	forks(&w, 10, 30, LXC_OF_USER);
+	forks(&w, 10, 31, IN_LXC);
+	forks(&w, 10, 32, LXC_OF_USER);
+	forks(&w, 10, 33, LXC_OF_USER "/x");
+	s = play(&w);
+	assert_container(s, 20, "0123456789ab");
+	assert_container(s, 21, "0123456789ab");
+	assert_ptr_not_equal(container_of(s, 20), container_of(s, 21));
+	assert_string_equal(container_of(s, 20)->full_id, OTHER);
+	assert_int_equal(container_of(s, 20)->uid, 1000);
+	assert_string_equal(container_of(s, 21)->full_id, H);
+	assert_int_equal(container_of(s, 21)->uid, SINSP_NO_UID);
+	assert_container(s, 22, NULL);
+	assert_ptr_not_equal(container_of(s, 30), container_of(s, 31));
+	assert_container(s, 33, NULL);
+	sinsp_close(s);
+}
+
+/* @system_tid: the one of the two that the system runs. */
+static void check_names(const char *first, const char *second, int64_t system_tid)
+{
+	struct sinsp_opts opts = {.sz = sizeof(opts), .containers = 1};
+	struct world w = begin();
+	struct fake_docker d;
+	struct sinsp_evt evt;
+	struct sinsp *s;
+
+	fake_start(&d, answer_with_two_names);
+	opts.lookup = ask_at(&d);
+	has_process(&w, 10, HOST);
+	forks(&w, 10, 20, first);
+	forks(&w, 10, 21, second);
+	for (int i = 0; i < 300; i++)
+		forks(&w, 10, 1000 + i, HOST);
+	s = start(&w, &opts);
+	while (sinsp_next(s, &evt, 0) == 1) {
+		const struct timespec ts = {0, 5000000};
+		struct sinsp_thread *t = sinsp_thread_find(s, system_tid);
+		const struct sinsp_container *c = t ? sinsp_thread_container(t) : NULL;
+
+		assert_true(!c || !*c->name || !strcmp(c->name, "web"));
+		if (t && sinsp_thread_find(s, 21))
+			nanosleep(&ts, NULL); /* for the answers, once both run */
+	}
+	assert_string_equal(container_of(s, system_tid)->name, "web");
+	sinsp_close(s);
+	fake_stop(&d);
+}
+
+static void test_user_names_no_container_of_the_system(void **state)
+{
+	(void)state;
+	check_names(IN_DOCKER, OF_USER, 20);
+	check_names(OF_USER, IN_DOCKER, 21);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -392,6 +478,8 @@ int main(void)
 		cmocka_unit_test(test_memory_is_bounded),
 		cmocka_unit_test(test_reported_without_query),
 		cmocka_unit_test(test_queried_once),
+		cmocka_unit_test(test_user_has_no_container_of_the_system),
+		cmocka_unit_test(test_user_names_no_container_of_the_system),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,10 +70,9 @@ static void inject_results(struct sinsp *s)
 
 	for (; r; r = next) {
 		next = r->next;
-		if (r->json) {
+		if (r->json &&
+		    sinsp_containers_expect(&s->threads.containers, r->id, r->full_id, r->uid))
 			inject(s, r->json);
-			sinsp_containers_expect(&s->threads.containers, r->id);
-		}
 		if (r->note && s->log)
 			s->log(s->log_ctx, r->is_warning ? SCAP_LOG_WARN : SCAP_LOG_INFO, r->note);
 		sinsp_lookup_result_free(r);
