@@ -13,6 +13,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "file/open_output.h"
+
 enum { NAME_SZ = 64, BATCH_MAX = 64 << 20, FILES_MAX = 1 << 20 };
 #define UNFINISHED "new.tmp"
 
@@ -46,11 +48,19 @@ static int check_dir(int fd)
 
 int otlp_dir_open(const char *path)
 {
+	char end[PATH_MAX];
+	struct stat st;
 	int fd, err;
 
 	if (mkdir(path, 0700) && errno != EEXIST)
 		return -errno;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (snprintf(end, sizeof(end), "%s", path) >= (int)sizeof(end))
+		return -ENAMETOOLONG;
+	/* A link of another user could lead to any folder of ours. */
+	err = scap_follow_links(end, &st);
+	if (err < 0)
+		return err == -EACCES ? -EPERM : err;
+	fd = open(end, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (err ? 0 : O_NOFOLLOW));
 	if (fd < 0)
 		return -errno;
 	err = check_dir(fd);

@@ -413,6 +413,26 @@ static void test_others_can_write(void **state)
 	rmdir(dir);
 }
 
+/* A link of another user could have the queue remove and write files in any folder of ours. */
+static void test_links_to_directories(void **state)
+{
+	char dir[] = "/tmp/otlp_queue_test.XXXXXX", link[64];
+	struct otlp_queue *q;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(link, sizeof(link), "%s.link", dir);
+	assert_int_equal(symlink(dir, link), 0);
+	assert_int_equal(new_in(&q, link), 0);
+	otlp_queue_free(q);
+	if (!geteuid()) {
+		assert_int_equal(lchown(link, 65534, 65534), 0);
+		assert_int_equal(new_in(&q, link), -EPERM);
+	}
+	unlink(link);
+	rmdir(dir);
+}
+
 /* Names of files are places in the order of one queue: those of two would replace each other. */
 static void test_one_queue_in_a_directory(void **state)
 {
@@ -444,6 +464,7 @@ int main(void)
 		cmocka_unit_test(test_no_memory_for_the_list),
 		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_others_can_write),
+		cmocka_unit_test(test_links_to_directories),
 		cmocka_unit_test(test_one_queue_in_a_directory),
 	};
 
