@@ -16,6 +16,7 @@ enum http_part { PART_HEADER, PART_CHUNK_SIZE, PART_CHUNK_END, PART_TRAILER };
 
 struct http {
 	uint8_t part[2]; /* enum http_part, by enum req_from */
+	uint32_t searched[2]; /* bytes of an unfinished header that have no end */
 };
 
 /* What a header says of the message. */
@@ -103,19 +104,26 @@ static enum req_match match(const struct req_look *l)
 
 /* ---- headers ---- */
 
-/* Returns the length of the header with the empty line at its end; 0: the end is not there. */
-static size_t header_len(const uint8_t *p, size_t n)
+/* Returns the length of the header with the empty line at its end; 0: the end is not there. What
+ * was searched before is not searched again: a peer can send byte by byte. */
+static size_t header_len(struct http *h, enum req_from from, const uint8_t *p, size_t n)
 {
-	const uint8_t *at = p, *nl;
+	size_t i = h->searched[from] < n ? h->searched[from] : 0;
+	const uint8_t *nl;
 
-	while ((nl = memchr(at, '\n', n - (size_t)(at - p)))) {
-		const size_t len = (size_t)(nl - at);
-
-		if (!len || (len == 1 && *at == '\r'))
-			return (size_t)(nl + 1 - p);
-		at = nl + 1;
+	h->searched[from] = 0;
+	for (; (nl = memchr(p + i, '\n', n - i)); i++) {
+		i = (size_t)(nl - p);
+		if (!i || nl[-1] == '\n' || (nl[-1] == '\r' && (i == 1 || nl[-2] == '\n')))
+			return i + 1;
 	}
 	return 0;
+}
+
+static int need_more(struct http *h, enum req_from from, size_t n)
+{
+	h->searched[from] = (uint32_t)n;
+	return REQ_MORE;
 }
 
 static int is_name(const char *p, size_t n, const char *name)
@@ -297,7 +305,7 @@ static enum req_match look_again(const uint8_t *p, size_t n, int cut)
 static int parse_request(struct sinsp_conn *c, struct http *h, const uint8_t *p, size_t n,
 			 unsigned int flags)
 {
-	const size_t len = header_len(p, n);
+	const size_t len = header_len(h, REQ_CLIENT, p, n);
 	const int cut = !len && flags & REQ_F_CUT;
 	const enum req_match is = look_again(p, n, cut);
 	struct request *r;
@@ -308,7 +316,7 @@ static int parse_request(struct sinsp_conn *c, struct http *h, const uint8_t *p,
 	if (is == REQ_NO || (is == REQ_MAYBE && cut))
 		return REQ_LOST;
 	if (!len && !cut)
-		return REQ_MORE;
+		return need_more(h, REQ_CLIENT, n);
 	end_earlier(c);
 	r = req_begin(c);
 	if (!r)
@@ -378,7 +386,7 @@ static void frame_response(struct sinsp_conn *c, struct http *h, struct request 
 static int parse_response(struct sinsp_conn *c, struct http *h, const uint8_t *p, size_t n,
 			  unsigned int flags)
 {
-	const size_t len = header_len(p, n);
+	const size_t len = header_len(h, REQ_SERVER, p, n);
 	const int cut = !len && flags & REQ_F_CUT;
 	struct request *r;
 	struct head head;
@@ -387,7 +395,7 @@ static int parse_response(struct sinsp_conn *c, struct http *h, const uint8_t *p
 	if (!begins(p, n, "HTTP/1."))
 		return REQ_LOST;
 	if (!len && !cut)
-		return REQ_MORE;
+		return need_more(h, REQ_SERVER, n);
 	if (!is_status_line(p, n))
 		return REQ_LOST;
 	end_earlier(c);
@@ -419,8 +427,10 @@ static int parse(struct sinsp_conn *c, enum req_from from, const uint8_t *p, siz
 {
 	struct http *h = req_state(c);
 
-	if (flags & REQ_F_SEARCH)
+	if (flags & REQ_F_SEARCH) {
 		h->part[from] = PART_HEADER;
+		h->searched[from] = 0;
+	}
 	if (h->part[from] != PART_HEADER)
 		return parse_body(c, h, from, p, n);
 	return from == REQ_CLIENT ? parse_request(c, h, p, n, flags)

@@ -30,6 +30,42 @@ static void requests_are_pipelined(void **state)
 		   "http GET /a 204 19/27\nhttp GET /b 200 19/40\nhttp HEAD /c 200 20/41\n");
 }
 
+/* Appends a message for each byte. */
+static size_t drip(struct say *said, char from, const char *text)
+{
+	size_t n = strlen(text);
+
+	for (size_t i = 0; i < n; i++)
+		said[i] = (struct say){from, text + i, 1, 0};
+	return n;
+}
+
+/* The end of a header is found wherever its line ends are split, and in a second header again. */
+static void headers_come_byte_by_byte(void **state)
+{
+	static const char *const ends[] = {"\r\n", "\n"};
+	static const char *const wants[] = {"http GET /a 200 28/39\nhttp GET /b 304 18/29\n",
+					    "http GET /a 200 25/36\nhttp GET /b 304 18/29\n"};
+	struct say said[200];
+	char request[64], response[64];
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		size_t n;
+
+		snprintf(request, sizeof(request), "GET /a HTTP/1.1%sHost: h%s%s", ends[i], ends[i],
+			 ends[i]);
+		snprintf(response, sizeof(response), "HTTP/1.1 200 OK%sContent-Length: 1%s%sx",
+			 ends[i], ends[i], ends[i]);
+		n = drip(said, 'c', request);
+		n += drip(said + n, 's', response);
+		n += drip(said + n, 'c', "GET /b HTTP/1.1\r\n\n");
+		n += drip(said + n, 's', "HTTP/1.1 304 Not Modified\r\n\r\n");
+		said[n] = (struct say){0};
+		talk_check(said, 80, wants[i]);
+	}
+}
+
 static void bodies_are_chunked(void **state)
 {
 	static const struct say said[] = {
@@ -196,6 +232,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_follow_each_other),
 		cmocka_unit_test(requests_are_pipelined),
+		cmocka_unit_test(headers_come_byte_by_byte),
 		cmocka_unit_test(bodies_are_chunked),
 		cmocka_unit_test(a_body_follows_100_continue),
 		cmocka_unit_test(other_protocols_follow_an_upgrade),
