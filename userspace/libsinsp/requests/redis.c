@@ -42,7 +42,8 @@ struct redis {
 static const struct {
 	const char *name;
 	uint8_t shown; /* arguments that are not secret */
-} secret[] = {{"AUTH", 0}, {"HELLO", 1}, {"MIGRATE", 3}, {"ACL", 2}, {"CONFIG", 2}};
+} secret[] = {{"AUTH", 0}, {"HELLO", 1},  {"MIGRATE", 3},
+	      {"ACL", 2},  {"CONFIG", 2}, {"SENTINEL", 2}};
 
 /* ---- lines ---- */
 
