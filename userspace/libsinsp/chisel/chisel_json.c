@@ -75,18 +75,18 @@ static int end(struct json *j)
 
 /* ---- strings and numbers ---- */
 
-static void put_escaped(struct json *j, unsigned char byte)
+static void put_escaped(struct json *j, unsigned int c)
 {
 	static const char letters[128] = {['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
 					  ['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't'};
 	char *p = room(j, 8);
 
-	if (byte < 128 && letters[byte]) {
+	if (c < 128 && letters[c]) {
 		p[0] = '\\';
-		p[1] = letters[byte];
+		p[1] = letters[c];
 		j->c->json.len += 2;
 	} else {
-		j->c->json.len += (size_t)snprintf(p, 8, "\\u%04x", byte);
+		j->c->json.len += (size_t)snprintf(p, 8, "\\u%04x", c);
 	}
 }
 
@@ -95,16 +95,10 @@ static int is_plain(unsigned char c)
 	return c >= ' ' && c < 127 && c != '"' && c != '\\';
 }
 
-/* Returns whether the character at @s is one of U+0080 to U+009F, which terminals obey. */
-static int is_c1(const unsigned char *s, size_t n)
-{
-	return n > 1 && s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0;
-}
-
 static int is_utf8(const unsigned char *s, size_t n)
 {
 	for (size_t i = 0, len; i < n; i += len) {
-		len = is_c1(s + i, n - i) ? 2 : sinsp_utf8_len(s + i, n - i);
+		len = sinsp_utf8_control_len(s + i, n - i) ?: sinsp_utf8_len(s + i, n - i);
 		if (!len)
 			return 0;
 	}
@@ -119,12 +113,14 @@ static void put_high_bytes(struct json *j, const unsigned char *s, size_t n)
 		return;
 	}
 	for (size_t i = 0, len; i < n; i += len) {
-		len = sinsp_utf8_len(s + i, n - i);
-		if (len) {
-			put(j, (const char *)s + i, len);
-		} else {
-			len = 2;
+		len = sinsp_utf8_control_len(s + i, n - i);
+		if (len == 2) {
 			put_escaped(j, s[i + 1]);
+		} else if (len) {
+			put_escaped(j, 0x2000 | (s[i + 1] & 0x3fu) << 6 | (s[i + 2] & 0x3f));
+		} else {
+			len = sinsp_utf8_len(s + i, n - i);
+			put(j, (const char *)s + i, len);
 		}
 	}
 }

@@ -30,8 +30,10 @@ static void test_strings(void **state)
 	prints(state, "print(chisel.json('\u00e4\u20ac \U0001F600'))",
 	       "\"\u00e4\u20ac \U0001F600\"\n");
 	/* U+0085 is a control character; one bad byte makes its run of high bytes U+FFFD. */
-	prints(state, "print(chisel.json('\\xc2\\x85|\\xff\\xc3\\xa4|\\xed\\xa0\\x80|\\xc3'))",
-	       "\"\\u0085|\\ufffd|\\ufffd|\\ufffd\"\n");
+	prints(state,
+	       "print(chisel.json('\\xc2\\x85|\\xff\\xc3\\xa4|\\xed\\xa0\\x80|\\xc3|"
+	       "\\xe2\\x80\\xae'))",
+	       "\"\\u0085|\\ufffd|\\ufffd|\\ufffd|\\u202e\"\n");
 }
 
 /* Numbers, then strings by bytes, then booleans, whatever the order of insertion. */

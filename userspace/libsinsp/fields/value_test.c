@@ -560,6 +560,11 @@ static void test_text(void **state)
 		 "res=-1(EPERM) path=..31m ",
 		 {I64(-1), TEXT("\xc2\x9b"
 				"31m")}},
+		/* Marks that write from right to left. */
+		{EVT_CHDIR_X,
+		 "res=-1(EPERM) path=a...b...\xe2\x80\xa9 ",
+		 {I64(-1), TEXT("a\xe2\x80\xae"
+				"b\xe2\x81\xa6\xe2\x80\xa9")}},
 		{EVT_CHDIR_X,
 		 "res=-1(EPERM) path=..,...,....,...,.. ",
 		 {I64(-1), TEXT("\xc0\x80,\xe0\x80\x80,\xf4\x90\x80\x80,\xed\xa0\x80,\xff\xe4")}},

@@ -6,9 +6,25 @@
 #include <stddef.h>
 
 /*
+ * Returns the length of the character at @s, or 0 if it is not one of these: the controls U+0080 to
+ * U+009F, which terminals obey like ESC, and U+202A to U+202E and U+2066 to U+2069, which change
+ * the direction of what follows on the line.
+ */
+static inline size_t sinsp_utf8_control_len(const unsigned char *s, size_t n)
+{
+	if (s[0] == 0xc2)
+		return n > 1 && s[1] >= 0x80 && s[1] < 0xa0 ? 2 : 0;
+	if (s[0] != 0xe2 || n < 3)
+		return 0;
+	return (s[1] == 0x80 && s[2] >= 0xaa && s[2] <= 0xae) ||
+			       (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9)
+		       ? 3
+		       : 0;
+}
+
+/*
  * Returns the length of the UTF-8 character at @s of @n bytes, or 0 if it must not be printed:
- * invalid bytes, overlong encodings, surrogates, and the controls U+0080 to U+009F, which terminals
- * obey like ESC. ASCII is not handled.
+ * invalid bytes, overlong encodings, surrogates, and controls. ASCII is not handled.
  */
 static inline size_t sinsp_utf8_len(const unsigned char *s, size_t n)
 {
@@ -24,11 +40,10 @@ static inline size_t sinsp_utf8_len(const unsigned char *s, size_t n)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
 	}
-	if ((s[0] == 0xc2 && s[1] < 0xa0) || (s[0] == 0xe0 && s[1] < 0xa0) ||
-	    (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	    (s[0] == 0xf4 && s[1] >= 0x90))
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))
 		return 0;
-	return len;
+	return sinsp_utf8_control_len(s, n) ? 0 : len;
 }
 
 #endif /* SINSP_STATE_UTF8_H */
