@@ -11,6 +11,7 @@ import random
 import re
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -832,6 +833,19 @@ class Live(Screen):
         t.send("q")
         self.assertEqual(t.ended(), 0)
         self.assertTrue(t.restored())
+
+    def test_ended_process(self):
+        """No signal goes to a process that has the PID of the selected one when the user agrees."""
+        e2e.need_live()
+        p = subprocess.Popen([sys.executable, "-c", "import time\nwhile True: time.sleep(0.01)"])
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        t = self.open("-v", "procs", f"proc.pid={p.pid}")
+        t.wait_for(" 1 row,")
+        t.press("k", shows=f"Run this command? kill {p.pid}")
+        p.kill()
+        p.wait()
+        t.press("y", shows=f"process {p.pid} has ended")
 
     def test_own_capture(self):
         """A view of waits has switches, which the capture of the other views lacks; then these again."""

@@ -13,8 +13,7 @@
 
 enum { NICE_LEAST = -20, NICE_MOST = 19, STAT_START = 20 /* values between the name and it */ };
 
-/* Returns when the process began, and its name; 0: there is none. */
-static uint64_t start_of(int pid, char name[64])
+uint64_t top_process_start(int pid, char name[64])
 {
 	char path[64], text[1024], *p, *begin;
 	uint64_t start = 0;
@@ -40,8 +39,7 @@ static uint64_t start_of(int pid, char name[64])
 	return start;
 }
 
-/* Returns the PID of the selected row; 0: it is not of one process. */
-static int pid_of(struct top_screen *s)
+int top_selected_pid(struct top_screen *s)
 {
 	struct sinsp_text text = {0};
 	long pid = 0;
@@ -81,7 +79,7 @@ static void set_nice(struct top_screen *s)
 {
 	char name[64] = "";
 
-	if (start_of(s->nice.pid, name) != s->nice.start)
+	if (top_process_start(s->nice.pid, name) != s->nice.start)
 		top_complain(s, "process %d has ended", s->nice.pid);
 	else if (set_all_threads(s->nice.pid, s->nice.value))
 		top_complain(s, "cannot set the nice value of process %d: %s", s->nice.pid,
@@ -90,7 +88,7 @@ static void set_nice(struct top_screen *s)
 
 void top_renice(struct top_screen *s, int by)
 {
-	const int pid = pid_of(s);
+	const int pid = top_selected_pid(s);
 	char name[64] = "";
 	int value;
 
@@ -103,7 +101,7 @@ void top_renice(struct top_screen *s, int by)
 			     pid);
 		return;
 	}
-	s->nice = (struct top_nice){.pid = pid, .start = start_of(pid, name)};
+	s->nice = (struct top_nice){.pid = pid, .start = top_process_start(pid, name)};
 	errno = 0;
 	value = getpriority(PRIO_PROCESS, (id_t)pid);
 	if (!s->nice.start || errno) {

@@ -29,10 +29,17 @@ int top_row_value(void *ctx, const char *field, size_t len, struct sinsp_text *o
 	return 0;
 }
 
+/* Another process may have the PID when the user agrees. */
 static void run_command(struct top_screen *s)
 {
-	const int err = top_term_run(s->command.words, s->command_waits);
+	char name[64];
+	int err;
 
+	if (s->command_pid && top_process_start(s->command_pid, name) != s->command_start) {
+		top_complain(s, "process %d has ended", s->command_pid);
+		return;
+	}
+	err = top_term_run(s->command.words, s->command_waits);
 	if (err)
 		top_complain(s, "cannot run %s: %s", s->command.words[0], strerror(-err));
 }
@@ -74,6 +81,7 @@ static int names_process(const char *command)
 
 void top_run_action(struct top_screen *s, const struct sinsp_view_action *action)
 {
+	char name[64];
 	int err;
 
 	if (!action || !s->snap || !view_table_n_rows(s->snap->table) ||
@@ -82,6 +90,8 @@ void top_run_action(struct top_screen *s, const struct sinsp_view_action *action
 	top_command_fini(&s->command);
 	err = top_command_init(&s->command, action->command, top_row_value, s);
 	s->command_waits = action->waits;
+	s->command_pid = names_process(action->command) && !why_others(s) ? top_selected_pid(s) : 0;
+	s->command_start = s->command_pid ? top_process_start(s->command_pid, name) : 0;
 	if (err == -ENOENT)
 		top_complain(s, "the row has no value for '%s'", action->command);
 	else if (err == -EPERM)

@@ -50,6 +50,8 @@ struct top_screen {
 	struct top_prompt prompt;
 	struct top_command command; /* to run if the user agrees: that of the row when it asked */
 	uint8_t command_waits;
+	int command_pid; /* the process that it names; 0: none */
+	uint64_t command_start; /* when that began */
 	struct top_nice {
 		int pid, value;
 		uint64_t start; /* of the process, as /proc/PID/stat has it */
@@ -200,6 +202,10 @@ int top_row_value(void *screen, const char *field, size_t len, struct sinsp_text
 
 /* ---- top_act_nice.c ---- */
 
+/* Returns the PID of the selected row; 0: it is not of one process. */
+int top_selected_pid(struct top_screen *s);
+/* Returns when a process of this machine began, in ticks, and its name; 0: there is none. */
+uint64_t top_process_start(int pid, char name[64]);
 /* Asks whether to add @by to the nice value of the selected process. */
 void top_renice(struct top_screen *s, int by);
 
