@@ -32,6 +32,13 @@ class Sample(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.dir)
         cls.prog = e2e.compile_program("sample", cls.dir, "-fno-omit-frame-pointer")
         cls.path = os.path.join(cls.dir, "all.scap")
+        for _ in range(3):  # again where the kernel hid who woke it: docs/limits.md
+            cls.capture()
+            if all(s["sample.waker.comm"] for s in cls.naps()):
+                break
+
+    @classmethod
+    def capture(cls):
         p = e2e.record("-w", cls.path, "-v", "--sample", "1000", "--sample-on", "off_cpu", "--sample-on",
                        "page_fault", "--sample-on", "sched_process_fork", "--", cls.prog, timeout=120,
                        env={**os.environ, "TZ": "UTC", **SESSION})
@@ -46,9 +53,15 @@ class Sample(unittest.TestCase):
         text = e2e.run(e2e.SAKER, "-r", cls.path, "-j", "-p", FORMAT, *filter_words)
         return [json.loads(line) for line in text.splitlines()]
 
-    def of(self, reason, pid=None):
-        return [s for s in self.samples
-                if s["sample.reason"] == reason and s["sample.pid"] == (pid or self.pid)]
+    @classmethod
+    def of(cls, reason, pid=None):
+        return [s for s in cls.samples
+                if s["sample.reason"] == reason and s["sample.pid"] == (pid or cls.pid)]
+
+    @classmethod
+    def naps(cls):
+        return [s for s in cls.of("off_cpu") + cls.of("off_cpu", cls.child)
+                if s["sample.call"] in ("nanosleep", "clock_nanosleep") and s["sample.state"] == "sleep"]
 
     def test_file_is_sound(self):
         self.assertIn("sound", e2e.run(e2e.SAKER, "-r", self.path, "--verify"))
@@ -68,9 +81,7 @@ class Sample(unittest.TestCase):
             self.assertEqual(s["stack.depth"], s["stack.user.depth"] + s["stack.kernel.depth"])
 
     def test_off_the_cpu(self):
-        naps = [s for s in self.of("off_cpu") + self.of("off_cpu", self.child)
-                if s["sample.call"] in ("nanosleep", "clock_nanosleep") and
-                s["sample.state"] == "sleep"]
+        naps = self.naps()
         self.assertEqual(len(naps), 2, (self.report, naps, self.of("off_cpu"), self.of("off_cpu", self.child)))
         for s in naps:
             # Its time begins with the call, its weight when the thread left the CPU.
