@@ -3,13 +3,14 @@
 #ifndef SINSP_SYMBOLS_SEAL_PROCESS_H
 #define SINSP_SYMBOLS_SEAL_PROCESS_H
 
-/* AddressSanitizer makes system calls that the filter refuses: under it only capabilities are
+/* Sanitizers make system calls that the filter refuses: under them only capabilities are
  * dropped. */
 #define SEAL_PROCESS_WHOLE 1
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) ||                           \
+	defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
 #undef SEAL_PROCESS_WHOLE
 #define SEAL_PROCESS_WHOLE 0
 #endif
