@@ -2,6 +2,7 @@
 """Helpers of the end-to-end tests: run saker, compile a program, find captures, read lines."""
 
 import contextlib
+import faulthandler
 import fcntl
 import functools
 import glob
@@ -12,6 +13,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import unittest
@@ -139,6 +141,40 @@ def compile_program(name, out_dir, *flags):
     subprocess.run(["gcc", "-O1", "-static", "-pthread", "-I", os.path.join(SOURCE, "driver"),
                     *flags, "-o", out, *src], check=True)
     return out
+
+
+def descendants():
+    """Returns the PIDs of the children of this process, theirs, and so on."""
+    parents = {}
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            pid, _, rest = read_text(path).rpartition(")")
+            parents.setdefault(int(rest.split()[1]), []).append(int(pid.split()[0]))
+    found = [os.getpid()]
+    for pid in found:
+        found += parents.get(pid, [])
+    return found[1:]
+
+
+def tell_where():
+    """Tells where the test and its processes wait, before ctest ends them."""
+    faulthandler.dump_traceback(all_threads=True)
+    for pid in descendants():
+        print(f"--- {pid}", file=sys.stderr)
+        for name in ("cmdline", "wchan", "syscall", "stack"):
+            with contextlib.suppress(OSError):
+                print(name, repr(read_text(f"/proc/{pid}/{name}")[:2000]), file=sys.stderr)
+        if shutil.which("gdb"):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                p = subprocess.run(["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all bt 20"], text=True,
+                                   stdin=subprocess.DEVNULL, capture_output=True, timeout=10, check=False)
+                print(p.stdout[-4000:], file=sys.stderr)
+
+
+# ctest ends a test after 600 s, and prints what it said until then.
+watch = threading.Timer(540, tell_where)
+watch.daemon = True
+watch.start()
 
 
 def run(*args, status=0, env=None):
