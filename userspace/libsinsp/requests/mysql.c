@@ -224,9 +224,9 @@ static void take_login(struct sinsp_conn *c, struct mysql *st, const uint8_t *p,
 static void take_query(struct request *r, const uint8_t *p, size_t n)
 {
 	if (n > 2 && !p[0])
-		sql_set(r, (const char *)p + 2, n - 2);
+		sql_set(r, (const char *)p + 2, n - 2, SQL_MYSQL);
 	else if (n && isprint(*p))
-		sql_set(r, (const char *)p, n);
+		sql_set(r, (const char *)p, n, SQL_MYSQL);
 }
 
 static void take_execute(struct mysql *st, struct request *r, const uint8_t *p, size_t n)
@@ -236,7 +236,7 @@ static void take_execute(struct mysql *st, struct request *r, const uint8_t *p, 
 		statements_get(&st->statements, id == UINT32_MAX ? LAST_PREPARED : id);
 
 	if (s)
-		sql_set(r, s->text, s->n);
+		sql_set(r, s->text, s->n, SQL_MYSQL);
 }
 
 static void take_text(struct sinsp_conn *c, struct mysql *st, struct request *r, uint8_t number,
@@ -247,7 +247,7 @@ static void take_text(struct sinsp_conn *c, struct mysql *st, struct request *r,
 		take_query(r, p, n);
 		break;
 	case C_PREPARE:
-		sql_set(r, (const char *)p, n);
+		sql_set(r, (const char *)p, n, SQL_MYSQL);
 		req_set_string(r, REQ_METHOD, "PREPARE");
 		statements_put(&st->statements, c, LAST_PREPARED, p, n);
 		break;

@@ -237,13 +237,13 @@ static void take_parse(struct sinsp_conn *c, struct pgsql *st, struct request *r
 	len = wire_text(p, n);
 	statements_put(&st->statements, c, key, p, len);
 	if (r)
-		sql_set(r, (const char *)p, len);
+		sql_set(r, (const char *)p, len, SQL_PGSQL);
 }
 
 static void set_statement(struct request *r, const struct statement *s)
 {
 	if (r && s)
-		sql_set(r, s->text, s->n);
+		sql_set(r, s->text, s->n, SQL_PGSQL);
 }
 
 /* Bind: name of the portal, name of the statement. */
@@ -315,7 +315,7 @@ static void take_message(struct sinsp_conn *c, struct pgsql *st, uint8_t type, c
 			break;
 		wait_for_ready(st, r);
 		if (type == 'Q')
-			sql_set(r, (const char *)p, wire_text(p, n));
+			sql_set(r, (const char *)p, wire_text(p, n), SQL_PGSQL);
 		else
 			req_set_string(r, REQ_METHOD, "FUNCTION");
 		break;

@@ -7,6 +7,7 @@
 
 #include "fields/sql_text.h"
 #include "request.h"
+#include "sql_secrets.h"
 
 enum { METHOD_MAX = 32, TABLE_MAX = 128, TOKENS_MAX = 4096 };
 
@@ -21,10 +22,7 @@ static size_t skip_space(const char *p, size_t n, size_t i)
 	size_t end;
 
 	for (; i < n; i = end) {
-		if (n - i > 3 && !memcmp(p + i, "/*!", 3))
-			end = i + 3; /* MySQL executes what is in it */
-		else
-			end = isspace((unsigned char)p[i]) ? i + 1 : sql_end_of_comment(p, n, i);
+		end = isspace((unsigned char)p[i]) ? i + 1 : sql_end_of_comment(p, n, i);
 		if (end == i)
 			break;
 	}
@@ -37,8 +35,7 @@ static int is_word(char c)
 	return sql_is_word(c) || c == '.';
 }
 
-/* Reads the token at *at. A name of several parts, quoted or not, is one: "a"."b". So is a text
- * with what says how it is written: E'', U&'', _utf8''. */
+/* Reads the token at *at. A name of several parts, quoted or not, is one: "a"."b". */
 static struct token next_token(const char *p, size_t n, size_t *at)
 {
 	size_t i = skip_space(p, n, *at);
@@ -51,12 +48,6 @@ static struct token next_token(const char *p, size_t n, size_t *at)
 		t.kind = 'w';
 		while (i < n && (is_word(p[i]) || p[i] == '"' || p[i] == '`'))
 			i = is_word(p[i]) ? i + 1 : sql_end_of_quoted(p, n, i, 0);
-		if (n - i > 1 && p[i] == '&' && p[i + 1] == '\'')
-			i++;
-		if (i < n && p[i] == '\'') {
-			t.kind = '\'';
-			i = sql_end_of_quoted(p, n, i, 1);
-		}
 	} else if (i < n) {
 		t.kind = p[i++];
 	}
@@ -105,88 +96,7 @@ static int is_between(struct token t)
 	return 0;
 }
 
-/* ---- secrets ---- */
-
-/* Returns whether the bytes have the word, whatever its case. */
-static int has(const char *p, size_t n, const char *word)
-{
-	const size_t len = strlen(word);
-
-	for (size_t i = 0; i + len <= n; i++)
-		if (tolower((unsigned char)p[i]) == *word && !strncasecmp(p + i, word, len))
-			return 1;
-	return 0;
-}
-
-/* Words behind which texts may be passwords, up to the end of the statement: PASSWORD,
- * MASTER_PASSWORD, mysql_native_password, IDENTIFIED. */
-static int precedes_secrets(struct token t)
-{
-	return is(t, "IDENTIFIED") || (t.kind == 'w' && t.n >= 8 && sql_is_word(*t.p) &&
-				       !strncasecmp(t.p + t.n - 8, "PASSWORD", 8));
-}
-
-/* $1, $2: the text is elsewhere. */
-static int is_place(struct token t)
-{
-	size_t i = 1;
-
-	while (i < t.n && isdigit((unsigned char)t.p[i]))
-		i++;
-	return *t.p == '$' && i > 1 && i == t.n;
-}
-
-/* Returns whether a token behind such a word may be one. In double quotes it may be a name. */
-static int may_be_secret(struct token before, struct token t)
-{
-	if (t.kind == '\'' || (*t.p == '$' && !is_place(t)))
-		return 1;
-	if (*t.p == '"')
-		return precedes_secrets(before) || is(before, "BY") || is(before, "AS") ||
-		       before.kind == '=' || before.kind == '(';
-	return t.n > 2 && *t.p == '0' && (t.p[1] | 0x20) == 'x';
-}
-
-/* Where a text ends depends on the server if a backslash is in it, and $$ is not understood: what
- * follows may be a part of it. */
-static int has_sure_end(struct token t)
-{
-	return *t.p != '$' && !memchr(t.p, '\\', t.n);
-}
-
-/* Appends the statements without the texts that may be passwords. */
-static void add_without_passwords(struct request *r, const char *p, size_t n)
-{
-	struct token t, before = {p, 0, 0};
-	size_t at = 0, done = 0;
-	int secrets = 0;
-
-	req_set_string(r, REQ_STATEMENT, "");
-	for (int i = 0; i < TOKENS_MAX; i++) {
-		t = next_token(p, n, &at);
-		if (!t.kind) {
-			req_add_text(r, REQ_STATEMENT, p + done, n - done);
-			return;
-		}
-		if ((secrets && may_be_secret(before, t)) ||
-		    (t.kind == '\'' && has(t.p, t.n, "passw"))) {
-			req_add_text(r, REQ_STATEMENT, p + done, (size_t)(t.p - p) - done);
-			req_add_text(r, REQ_STATEMENT, "'***'", 5);
-			done = at;
-			if (!has_sure_end(t))
-				return;
-		} else if (t.kind == ';') {
-			secrets = 0;
-		} else if (precedes_secrets(t)) {
-			secrets = 1;
-		}
-		before = t;
-	}
-	req_add_text(r, REQ_STATEMENT, p + done, at - done);
-	req_add_text(r, REQ_STATEMENT, "***", 3);
-}
-
-void sql_set(struct request *r, const char *p, size_t n)
+void sql_set(struct request *r, const char *p, size_t n, enum sql_dialect dialect)
 {
 	struct token t, first;
 	size_t at = 0;
@@ -207,8 +117,5 @@ void sql_set(struct request *r, const char *p, size_t n)
 		table = precedes_table(t) || (table && is_between(t));
 		t = next_token(p, n, &at);
 	}
-	if (has(p, n, "passw") || has(p, n, "identified"))
-		add_without_passwords(r, p, n);
-	else
-		req_set_text(r, REQ_STATEMENT, p, n);
+	sql_set_statement(r, p, n, dialect);
 }
