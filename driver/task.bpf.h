@@ -8,7 +8,7 @@
 
 #define ARGS_SZ 4096u /* arguments and environment, each */
 #define CGROUPS_SZ 4096u
-#define CGROUP_DEPTH 8 /* of deeper paths only the last components are recorded */
+#define CGROUP_DEPTH 12 /* of deeper paths "/..." and the last components are recorded */
 #define CGROUP_SUBSYS 5
 #define COMM_SZ 16
 #define ARGV_MAX 16 /* pointers that are followed when an exec failed */
@@ -233,18 +233,26 @@ static __always_inline struct kernfs_node *kernfs_parent(struct kernfs_node *kn)
 	return BPF_CORE_READ(kn, __parent);
 }
 
+/* What does not fit is left out: who makes cgroups chooses names, but not what is in front of
+ * them. */
 static __always_inline void cgroup_char(struct cgroup_text *s, char c)
 {
-	u64 at = ONCE(s->at) & (CGROUPS_SZ - 1);
+	u64 at = ONCE(s->at);
 
-	s->text[at] = c;
+	if (at >= CGROUPS_SZ)
+		return;
+	s->text[at & (CGROUPS_SZ - 1)] = c;
 	ONCE(s->at) = at + 1;
 }
 
 static __always_inline void cgroup_str(struct cgroup_text *s, const void *str)
 {
-	u64 at = ONCE(s->at) & (CGROUPS_SZ - 1);
-	u64 n = written(bpf_probe_read_kernel_str(&s->text[at], NAME_SZ, str), NAME_SZ);
+	u64 at = ONCE(s->at), n;
+
+	if (at >= CGROUPS_SZ)
+		return;
+	at &= CGROUPS_SZ - 1;
+	n = written(bpf_probe_read_kernel_str(&s->text[at], NAME_SZ, str), NAME_SZ);
 
 	if (n)
 		ONCE(s->at) = at + n - 1;
@@ -265,6 +273,8 @@ __noinline int cgroup_path(struct cgroup_text *s, u64 kn_addr)
 	}
 	if (!ONCE(s->up[0]))
 		cgroup_char(s, '/');
+	if (kn && kernfs_parent(kn))
+		cgroup_str(s, "/...");
 	for (int i = CGROUP_DEPTH - 1; i >= 0; i--) {
 		kn = (void *)ONCE(s->up[i]);
 		if (!kn)
@@ -330,6 +340,8 @@ __noinline int cgroups_text(struct cgroup_text *s)
 	CGROUP_OF(set, io, s);
 	CGROUP_OF(set, memory, s);
 	unified_text(s, set);
+	if (ONCE(s->at) > CGROUPS_SZ)
+		ONCE(s->at) = CGROUPS_SZ;
 	return 0;
 }
 

@@ -105,11 +105,29 @@ static void test_reuse(void **state)
 	identities_free(ids);
 }
 
+/* What a user's process uses is not that of a pod whose UID he gave to a cgroup. */
+static void test_user_joins_no_pod(void **state)
+{
+	const struct scap_account_cgroup cgroups[] = {
+		{.id = 2, .path = POD "/" WEB},
+		{.id = 3, .path = "/user.slice/user-1000.slice" POD "/" PAUSE},
+	};
+	struct identities *ids;
+
+	(void)state;
+	assert_int_equal(identities_new(&ids, NULL), 0);
+	identities_update(ids, cgroups, 2);
+	assert_true(identities_find(ids, 2)->has_pod);
+	assert_false(identities_find(ids, 3)->has_pod);
+	identities_free(ids);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_reuse),
+		cmocka_unit_test(test_user_joins_no_pod),
 	};
 
 	return cmocka_run_group_tests(tests, make_root, remove_root);

@@ -201,6 +201,8 @@ static struct server *server_of(struct sinsp_lookup *l, const struct request *r)
 
 	if (l->socket)
 		return server_at(l, l->socket);
+	if (r->uid == SINSP_UNKNOWN_UID)
+		return NULL;
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		if (places[i].type != r->type || places[i].of_user != of_user)
 			continue;

@@ -197,13 +197,18 @@ static int match_component(struct sinsp_container_match *out, const struct walk 
 	return 0;
 }
 
-/* "user-1000.slice" in "user.slice": everything below belongs to that user. */
+/* "user-1000.slice" in "user.slice": everything below belongs to that user, who names it as he
+ * likes. A path that the driver cut may be that of any user. */
 static void note_user(struct walk *w)
 {
 	struct part s = w->component;
 	uint64_t uid = 0;
 	size_t i;
 
+	if (w->uid != SINSP_NO_UID)
+		return;
+	if (!w->before.len && s.len == 3 && !memcmp(s.p, "...", 3))
+		w->uid = SINSP_UNKNOWN_UID;
 	if (!is_below(w->before, "user.slice") || !starts_with(s, "user-"))
 		return;
 	for (i = 5; i < s.len && i < 15 && s.p[i] >= '0' && s.p[i] <= '9'; i++)
@@ -271,7 +276,9 @@ static int match_path(struct sinsp_container_match *out, const char *path, size_
 		if (match_component(out, &w)) {
 			found = 1;
 			out->uid = w.uid;
-			memcpy(out->pod_uid, w.pod_uid, sizeof(out->pod_uid));
+			out->pod_uid[0] = 0;
+			if (w.uid == SINSP_NO_UID) /* others could name any pod */
+				memcpy(out->pod_uid, w.pod_uid, sizeof(out->pod_uid));
 		}
 		w.in_pod = names_pod;
 		p = next;

@@ -25,13 +25,16 @@ enum sinsp_container_type {
 
 #define SINSP_CONTAINER_ID_SZ 256 /* maximum length of a path component */
 #define SINSP_NO_UID UINT32_MAX
+#define SINSP_UNKNOWN_UID (UINT32_MAX - 1) /* somebody's: the beginning of the path is missing */
 
 struct sinsp_container_match {
 	enum sinsp_container_type type;
-	uint32_t uid; /* the user of its session; SINSP_NO_UID: none, the system's */
+	uint32_t uid; /* the user of its session; SINSP_NO_UID: none, the system's; or
+			 SINSP_UNKNOWN_UID */
 	char id[SINSP_CONTAINER_ID_SZ]; /* 12 hexadecimal digits, or a name */
 	char full_id[65]; /* all 64 digits; "": the ID is a name */
-	char pod_uid[37]; /* kubernetes' pod UID, with dashes; "": not in a pod */
+	char pod_uid[37]; /* kubernetes' pod UID, with dashes; "": not in a pod, or not the
+			     system's */
 };
 
 /* @cgroups: "subsys=path" texts, each with a NUL, @len bytes. Returns 1 and sets *out; 0: not in a

@@ -253,6 +253,32 @@ static void set_list(struct sinsp_containers *cs, const char **dst,
 	sinsp_str_set(cs->strings, dst, list->p ? list->p : "", list->len);
 }
 
+/* A user's engine can say of its containers that they belong to any pod: those labels are left
+ * out. */
+static void set_labels(struct sinsp_containers *cs, struct sinsp_container *c,
+		       const struct sinsp_json_list *list)
+{
+	static const char pods[] = "io.kubernetes.";
+	char *kept, *to;
+
+	if (c->uid == SINSP_NO_UID || !list->len) {
+		set_list(cs, &c->labels, list);
+		return;
+	}
+	to = kept = malloc(list->len);
+	if (!kept)
+		return;
+	for (size_t at = 0, n; at < list->len; at += n) {
+		n = strlen(list->p + at) + 1;
+		if (strncmp(list->p + at, pods, strlen(pods)) != 0) {
+			memcpy(to, list->p + at, n);
+			to += n;
+		}
+	}
+	sinsp_str_set(cs->strings, &c->labels, kept, (size_t)(to - kept));
+	free(kept);
+}
+
 struct sinsp_container *sinsp_containers_apply_event(struct sinsp_containers *cs, const char *json,
 						     size_t len)
 {
@@ -272,7 +298,7 @@ struct sinsp_container *sinsp_containers_apply_event(struct sinsp_containers *cs
 		set(cs, &c->image_tag, info.image_tag);
 		set(cs, &c->image_digest, info.image_digest);
 		set(cs, &c->ip, info.ip);
-		set_list(cs, &c->labels, &info.labels);
+		set_labels(cs, c, &info.labels);
 		set_list(cs, &c->pod_labels, &info.pod_labels);
 		set_list(cs, &c->mounts, &info.mounts);
 		for (int i = 0; i < SINSP_PROBE_MAX; i++)

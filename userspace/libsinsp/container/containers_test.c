@@ -430,6 +430,65 @@ static void test_user_has_no_container_of_the_system(void **state)
 	sinsp_close(s);
 }
 
+/* What is recorded of a path that is too deep to be recorded whole. */
+#define DEEP "cpu=/.../user@1000.service/a/b/c/d/e/f/g/docker-" H ".scope"
+/* User 1000 makes a cgroup with the name of user 1001's slice below his own. */
+#define AS_1001 "cpu=/user.slice/user-1000.slice/user.slice/user-1001.slice/docker-" H ".scope"
+#define OF_1001 "cpu=/user.slice/user-1001.slice/docker-" H ".scope"
+
+static void test_user_is_nobody_else(void **state)
+{
+	struct world w = begin();
+	struct sinsp *s;
+
+	(void)state;
+	has_process(&w, 10, HOST);
+	forks(&w, 10, 20, OF_1001);
+	forks(&w, 10, 21, AS_1001);
+	forks(&w, 10, 22, DEEP);
+	forks(&w, 10, 23, IN_DOCKER);
+	forks(&w, 10, 24, DEEP "/x");
+	s = play(&w);
+	assert_int_equal(container_of(s, 20)->uid, 1001);
+	assert_container(s, 21, NULL);
+	assert_container(s, 22, NULL);
+	assert_int_equal(container_of(s, 23)->uid, SINSP_NO_UID);
+	assert_container(s, 24, NULL);
+	sinsp_close(s);
+	/* What nobody else has is shown, by its ID. */
+	w = begin();
+	has_process(&w, 10, HOST);
+	forks(&w, 10, 22, DEEP);
+	s = play(&w);
+	assert_container(s, 22, "0123456789ab");
+	assert_int_equal(container_of(s, 22)->uid, SINSP_UNKNOWN_UID);
+	sinsp_close(s);
+}
+
+/* A user's container is in no pod, whatever its path and its engine say. */
+static void test_user_has_no_pod(void **state)
+{
+	struct world w = begin();
+	const struct sinsp_container *c;
+	struct sinsp *s;
+
+	(void)state;
+	has_process(&w, 10, HOST);
+	forks(&w, 10, 20,
+	      "cpu=/user.slice/user-1000.slice/kubepods/"
+	      "pod01234567-89ab-cdef-0123-456789abcdef/" H);
+	apply_event(&w,
+		    EVENT_OF("0123456789ab", ",\"labels\":{\"app\":\"shop\","
+					     "\"io.kubernetes.pod.name\":\"etcd\",\"z\":\"1\"}"));
+	s = play(&w);
+	c = container_of(s, 20);
+	assert_string_equal(c->pod_uid, "");
+	assert_null(sinsp_container_label(c, SINSP_LABEL_POD_NAME));
+	assert_string_equal(sinsp_container_label(c, "app"), "shop");
+	assert_string_equal(sinsp_container_label(c, "z"), "1");
+	sinsp_close(s);
+}
+
 /* @system_tid: the one of the two that the system runs. */
 static void check_names(const char *first, const char *second, int64_t system_tid)
 {
@@ -479,6 +538,8 @@ int main(void)
 		cmocka_unit_test(test_reported_without_query),
 		cmocka_unit_test(test_queried_once),
 		cmocka_unit_test(test_user_has_no_container_of_the_system),
+		cmocka_unit_test(test_user_is_nobody_else),
+		cmocka_unit_test(test_user_has_no_pod),
 		cmocka_unit_test(test_user_names_no_container_of_the_system),
 	};
 
