@@ -157,8 +157,11 @@ static void test_what_others_put_there(void **state)
 	assert_int_equal(chown(in_shared(&p, "pipe"), OTHER, OTHER), 0);
 	make_link(in_shared(&p, "pipe"), "own_link_to_pipe", 0);
 	refuses("own_link_to_pipe", -EACCES);
+	assert_int_equal(link("file", in_shared(&p, "hard_link")), 0);
+	refuses(in_shared(&p, "hard_link"), -EACCES);
 	assert_size("file", 3);
 	assert_size(in_shared(&p, "theirs"), 3);
+	opens("file"); /* it has two names, but nobody else can have put this one here */
 	/* A file in its owner's folder is no trap: -o may be the file of a user who is helped. */
 	assert_int_equal(mkdir("theirs", 0755), 0);
 	assert_int_equal(chown("theirs", OTHER, OTHER), 0);

@@ -25,23 +25,27 @@ enum { NAMESPACES_MAX = 64 };
 
 #define BIT(type) (1u << SINSP_CT_##type)
 
+#define CONTAINERD_KEYS "io.kubernetes.cri."
+#define CRIO_KEYS "io.kubernetes.cri-o."
+
 /* "%n": each folder there, one for each of containerd's namespaces; "%i": the ID. */
 static const struct place {
 	unsigned int types;
 	int is_list; /* of all containers */
 	const char *path;
+	const char *others; /* what annotations begin with that another runtime writes */
 } places[] = {
 	{BIT(CONTAINERD) | BIT(CRI), 0,
-	 "/run/containerd/io.containerd.runtime.v2.task/%n/%i/config.json"},
+	 "/run/containerd/io.containerd.runtime.v2.task/%n/%i/config.json", CRIO_KEYS},
 	{BIT(CONTAINERD) | BIT(CRI), 0,
-	 "/run/k3s/containerd/io.containerd.runtime.v2.task/%n/%i/config.json"},
+	 "/run/k3s/containerd/io.containerd.runtime.v2.task/%n/%i/config.json", CRIO_KEYS},
 	{BIT(CRIO) | BIT(CRI), 0,
-	 "/run/containers/storage/overlay-containers/%i/userdata/config.json"},
+	 "/run/containers/storage/overlay-containers/%i/userdata/config.json", CONTAINERD_KEYS},
 	{BIT(CRIO) | BIT(CRI), 0,
-	 "/var/lib/containers/storage/overlay-containers/%i/userdata/config.json"},
-	{BIT(PODMAN), 1, "/var/lib/containers/storage/overlay-containers/containers.json"},
-	{BIT(PODMAN), 1, "/var/lib/containers/storage/vfs-containers/containers.json"},
-	{BIT(PODMAN), 1, "/var/lib/containers/storage/btrfs-containers/containers.json"},
+	 "/var/lib/containers/storage/overlay-containers/%i/userdata/config.json", CONTAINERD_KEYS},
+	{BIT(PODMAN), 1, "/var/lib/containers/storage/overlay-containers/containers.json", NULL},
+	{BIT(PODMAN), 1, "/var/lib/containers/storage/vfs-containers/containers.json", NULL},
+	{BIT(PODMAN), 1, "/var/lib/containers/storage/btrfs-containers/containers.json", NULL},
 };
 
 /* Annotations that become labels of kubernetes' names, as engines with an API give them. */
@@ -223,6 +227,19 @@ static int event_of_list(char **json, const cJSON *list, enum sinsp_container_ty
 	return 1;
 }
 
+/* CRI-O copies the annotations of a pod, which whoever makes it writes: those of its own are
+ * CRI-O's, those of another runtime are the pod's. */
+static void remove_others(const cJSON *config, const char *prefix)
+{
+	cJSON *annotations = cJSON_GetObjectItemCaseSensitive(config, "annotations"), *next;
+
+	for (cJSON *a = annotations ? annotations->child : NULL; a; a = next) {
+		next = a->next;
+		if (a->string && !strncmp(a->string, prefix, strlen(prefix)))
+			cJSON_Delete(cJSON_DetachItemViaPointer(annotations, a));
+	}
+}
+
 static int event_of_file(char **json, const struct place *at, const char *path,
 			 enum sinsp_container_type type, const char *id, const char *full_id)
 {
@@ -231,6 +248,8 @@ static int event_of_file(char **json, const struct place *at, const char *path,
 
 	if (err)
 		return err;
+	if (at->others)
+		remove_others(tree, at->others);
 	err = at->is_list ? event_of_list(json, tree, type, id, full_id)
 			  : event_of_config(json, tree, type, id);
 	cJSON_Delete(tree);

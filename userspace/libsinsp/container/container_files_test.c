@@ -105,6 +105,27 @@ static void crio(void **state)
 	      "1}\nio.kubernetes.pod.name=db-0\n");
 }
 
+/* CRI-O copies the annotations of a pod, which whoever makes it writes, to its containers. */
+static void annotations_of_another_runtime(void **state)
+{
+	(void)state;
+	put_in_root(CRIO, "{\"annotations\": {"
+			  "\"io.kubernetes.cri.container-name\": \"etcd\","
+			  "\"io.kubernetes.cri.image-name\": \"registry.k8s.io/etcd:3.5\","
+			  "\"io.kubernetes.cri.sandbox-name\": \"etcd-master\","
+			  "\"io.kubernetes.cri.sandbox-id\": \"etcd-master\","
+			  "\"io.kubernetes.cri-o.ImageName\": \"shop/web:1\","
+			  "\"io.kubernetes.container.name\": \"web\"}}");
+	check(SINSP_CT_CRIO, "web", "shop/web:1", "shop/web", "1",
+	      "io.kubernetes.cri-o.ImageName=shop/web:1\nio.kubernetes.container.name=web\n");
+	put_in_root(CONTAINERD, "{\"annotations\": {"
+				"\"io.kubernetes.cri-o.ImageName\": \"registry.k8s.io/etcd:3.5\","
+				"\"io.kubernetes.cri-o.ContainerType\": \"sandbox\","
+				"\"io.kubernetes.cri.container-name\": \"web\"}}");
+	check(SINSP_CT_CONTAINERD, "web", "", "", "",
+	      "io.kubernetes.container.name=web\nio.kubernetes.cri.container-name=web\n");
+}
+
 static void podman(void **state)
 {
 	char *json;
@@ -185,8 +206,11 @@ static void hostile_labels(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(containerd),     cmocka_unit_test(crio),
-		cmocka_unit_test(podman),         cmocka_unit_test(files_that_are_not_theirs),
+		cmocka_unit_test(containerd),
+		cmocka_unit_test(crio),
+		cmocka_unit_test(annotations_of_another_runtime),
+		cmocka_unit_test(podman),
+		cmocka_unit_test(files_that_are_not_theirs),
 		cmocka_unit_test(hostile_labels),
 	};
 
