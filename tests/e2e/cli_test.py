@@ -443,6 +443,10 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(bad, [], out)
         self.refuses(r"no\.\[31msuch", "-r", os.path.join(self.dir, "no\x1b[31msuch"))
 
+    def test_messages_have_no_control_characters(self):
+        p = self.saker("-r", os.fsdecode(b"/no\x1b[2J\xc2\x9b2J\xe2\x80\xae\xff\xc3\xa9"))
+        self.assertEqual(p.stderr, b"saker: cannot open /no.[2J..2J....\xc3\xa9: No such file or directory\n")
+
     def test_reader_that_goes_away(self):
         path = self.file("long.scap", header() + close_calls(50000))
         p = subprocess.Popen([e2e.SAKER, "-r", path], stdout=subprocess.PIPE,

@@ -103,11 +103,16 @@ static void collect_own(struct pages *ps)
 	metric_set(r, METRIC_SERIES, NULL, NULL, st.n_lines);
 }
 
-/* Brings the registry up to date, and leaves it locked. */
-static void lock_current(struct pages *ps, uint64_t now_ns)
+/* Has what other threads count brought up to date, which may take a while: without a lock. */
+static void refresh(struct pages *ps)
 {
 	if (ps->refresh)
 		ps->refresh(ps->refresh_ctx);
+}
+
+/* Brings the registry up to date, and leaves it locked. */
+static void lock_current(struct pages *ps, uint64_t now_ns)
+{
 	pthread_mutex_lock(&ps->lock);
 	if (ps->collect)
 		ps->collect(ps->ctx, ps->registry, now_ns);
@@ -116,6 +121,7 @@ static void lock_current(struct pages *ps, uint64_t now_ns)
 
 void pages_read(struct pages *ps, page_read_fn fn, void *ctx)
 {
+	refresh(ps);
 	lock_current(ps, clock_now_ns());
 	fn(ctx, ps->registry);
 	pthread_mutex_unlock(&ps->lock);
@@ -163,11 +169,16 @@ static int print(struct pages *ps, struct printed *p, enum exposition format, ui
 	return err;
 }
 
+static int is_old(const struct printed *newest, uint64_t now_ns)
+{
+	return !newest || now_ns >= newest->at_ns + PAGE_MIN_AGE_NS;
+}
+
 static struct printed *get(struct pages *ps, enum exposition format, uint64_t now_ns)
 {
 	struct printed **newest = &ps->newest[format];
 
-	if (!*newest || now_ns - (*newest)->at_ns >= PAGE_MIN_AGE_NS) {
+	if (is_old(*newest, now_ns)) {
 		struct printed *p = renew(ps, *newest);
 
 		*newest = p;
@@ -190,6 +201,11 @@ const struct page *pages_get(struct pages *ps, enum exposition format, uint64_t 
 	struct printed *p;
 
 	pthread_mutex_lock(&ps->printed_lock);
+	if (is_old(ps->newest[format], now_ns)) {
+		pthread_mutex_unlock(&ps->printed_lock);
+		refresh(ps);
+		pthread_mutex_lock(&ps->printed_lock);
+	}
 	p = get(ps, format, now_ns);
 	pthread_mutex_unlock(&ps->printed_lock);
 	return p ? &p->page : NULL;

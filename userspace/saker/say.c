@@ -9,21 +9,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "utf8.h"
+
 enum priority { ERROR = 3, WARNING, NOTICE, INFO }; /* of syslog */
 
-static unsigned int n_errors;
+static _Thread_local unsigned int n_errors; /* of this thread: see say_cause */
 static int info_too;
 static int to_journal;
 static _Thread_local const char *place;
 
-/* Others choose names of files and commands: their control bytes do not reach the terminal. */
+/* Others choose names of files and commands: their control characters do not reach the terminal. */
 static void make_printable(char *s)
 {
-	for (; *s; s++) {
-		if (*s == '\t')
+	for (size_t n = strlen(s), len; n; s += len, n -= len) {
+		const unsigned char *u = (const unsigned char *)s;
+
+		len = *u < 0x80 ? 1 : sinsp_utf8_len(u, n);
+		if (*u == '\t')
 			*s = ' '; /* tracebacks have it before a line */
-		else if ((unsigned char)*s < 0x20 || *s == 0x7f)
+		else if (!len || *u < 0x20 || *u == 0x7f)
 			*s = '.';
+		len = len ?: 1;
 	}
 }
 

@@ -198,6 +198,7 @@ static int find_loop(struct elf_symbol *loop, const struct elf_file *f)
 static int find_context(struct interp_process *p, const struct elf_file *f)
 {
 	const char *const rest = "48 8b 40 30 48 8b 40 10"; /* its thread, and the object of that */
+	uint64_t called;
 	struct code c;
 
 	if (elf_dynamic_slot_find(f, &p->root, "ruby_current_ec", R_X86_64_DTPMOD64))
@@ -211,8 +212,7 @@ static int find_context(struct interp_process *p, const struct elf_file *f)
 	if (!skip(&c, "48 83 ec 08 66 48 8d 3d") || !skip_address(&c, &p->root) ||
 	    !skip(&c, "66 66 48 e8")) /* sub; lea, and call: __tls_get_addr */
 		return 0;
-	c.at += sizeof(int32_t);
-	return skip(&c, "48 8b 00") && skip(&c, rest) &&
+	return skip_address(&c, &called) && skip(&c, "48 8b 00") && skip(&c, rest) &&
 	       elf_dynamic_slot_is(f, p->root, R_X86_64_DTPMOD64, NULL);
 }
 
