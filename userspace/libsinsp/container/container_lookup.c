@@ -33,9 +33,16 @@ enum {
 	DOWN_MS = 10000, /* pause after a server did not answer */
 	ANSWER_MAX = 1 << 20,
 	LIST_MAX = 8 << 20, /* of a list of all containers: each may have long labels */
-	/* Rate limit of queries: a user can create any number of cgroups. */
+	/* A user can create any number of cgroups: names of the system's containers do not wait for
+	 * those. */
+	USERS_MAX = QUEUE_MAX / 2, /* requests of all users */
+	USER_MAX = 32, /* of one */
+	/* Rate limits of queries, one for the system and one for users. */
 	BURST = QUEUE_MAX,
 	INTERVAL_MS = 50,
+	/* A user's server is left alone for so many times the time that it took. */
+	SLOW_MS = 100,
+	SLOW_TIMES = 10,
 };
 
 /* Sockets of engines. "%u": a user's own engine, which runs containers without root. */
@@ -60,6 +67,11 @@ struct request {
 	uint32_t uid;
 	char id[13], full_id[65];
 };
+
+static int is_of_user(const struct request *r)
+{
+	return r->uid != SINSP_NO_UID;
+}
 
 struct server {
 	char path[108];
@@ -88,7 +100,7 @@ struct sinsp_lookup {
 	struct server servers[SERVERS_MAX];
 	unsigned int next_server;
 	int files_reported;
-	uint64_t paid_until_ns; /* of the queries, at INTERVAL_MS each */
+	uint64_t paid_until_ns[2]; /* of the queries, at INTERVAL_MS each; by is_of_user */
 };
 
 int sinsp_lookup_supports(enum sinsp_container_type type)
@@ -197,7 +209,7 @@ static void put_path(char *to, size_t sz, const struct sinsp_lookup *l, const ch
 static struct server *server_of(struct sinsp_lookup *l, const struct request *r)
 {
 	char path[108];
-	int of_user = r->uid != SINSP_NO_UID;
+	const int of_user = is_of_user(r);
 
 	if (l->socket)
 		return server_at(l, l->socket);
@@ -407,9 +419,19 @@ static int found_in_files(struct sinsp_lookup *l, struct request *r)
 	return 1;
 }
 
+/* One that always answers just in time would delay the names of all others. */
+static void rest(struct server *s, uint64_t begin_ns)
+{
+	const uint64_t now = clock_now_ns();
+
+	if (now - begin_ns > SLOW_MS * NS_PER_MS)
+		s->down_until_ns = now + SLOW_TIMES * (now - begin_ns);
+}
+
 /* A server knows more than the files: it comes first. */
 static void run_request(struct sinsp_lookup *l, struct request *r)
 {
+	const uint64_t begin_ns = clock_now_ns();
 	struct server *s = server_of(l, r);
 	char *json = NULL;
 	int err;
@@ -418,9 +440,11 @@ static void run_request(struct sinsp_lookup *l, struct request *r)
 		found_in_files(l, r);
 		return;
 	}
-	if (clock_now_ns() < s->down_until_ns)
+	if (begin_ns < s->down_until_ns)
 		return;
 	err = query(l, r, s, &json);
+	if (is_of_user(r) && !l->socket)
+		rest(s, begin_ns);
 	if (!err) {
 		s->reported = 0;
 		deliver(l, r, json);
@@ -510,32 +534,56 @@ static void list_all_running(struct sinsp_lookup *l)
 
 /* ---- the thread ---- */
 
-static struct request *next_request(struct sinsp_lookup *l)
+/* Returns when the rate allows one more query. */
+static uint64_t allowed_ns(const struct sinsp_lookup *l, int of_user)
 {
-	struct request *next = NULL;
+	const uint64_t ahead = BURST * INTERVAL_MS * NS_PER_MS, paid = l->paid_until_ns[of_user];
+
+	return paid > ahead ? paid - ahead : 0;
+}
+
+static struct request *first_waiting(struct sinsp_lookup *l, int of_user)
+{
+	struct request *first = NULL;
 
 	for (int i = 0; i < QUEUE_MAX; i++) {
 		struct request *r = &l->queue[i];
 
-		if (r->state == WAITING && (!next || r->due_ns < next->due_ns))
-			next = r;
+		if (r->state == WAITING && is_of_user(r) == of_user &&
+		    (!first || r->due_ns < first->due_ns))
+			first = r;
+	}
+	return first;
+}
+
+/* Returns the next request, those of the system first if some are due; NULL: none. */
+static struct request *next_request(struct sinsp_lookup *l, uint64_t now, uint64_t *due_ns)
+{
+	struct request *next = NULL;
+
+	for (int of_user = 0; of_user < 2; of_user++) {
+		struct request *r = first_waiting(l, of_user);
+		const uint64_t allowed = allowed_ns(l, of_user);
+		uint64_t due;
+
+		if (!r || (next && *due_ns <= now))
+			continue;
+		due = r->due_ns > allowed ? r->due_ns : allowed;
+		if (next && *due_ns <= due)
+			continue;
+		next = r;
+		*due_ns = due;
 	}
 	return next;
 }
 
-/* Returns when the rate allows one more query. */
-static uint64_t allowed_ns(const struct sinsp_lookup *l)
+static void charge_query(struct sinsp_lookup *l, int of_user, uint64_t now)
 {
-	const uint64_t ahead = BURST * INTERVAL_MS * NS_PER_MS;
+	uint64_t *paid = &l->paid_until_ns[of_user];
 
-	return l->paid_until_ns > ahead ? l->paid_until_ns - ahead : 0;
-}
-
-static void charge_query(struct sinsp_lookup *l, uint64_t now)
-{
-	if (l->paid_until_ns < now)
-		l->paid_until_ns = now;
-	l->paid_until_ns += INTERVAL_MS * NS_PER_MS;
+	if (*paid < now)
+		*paid = now;
+	*paid += INTERVAL_MS * NS_PER_MS;
 }
 
 static void wait_until(struct sinsp_lookup *l, uint64_t ns)
@@ -567,19 +615,19 @@ static void *thread_main(void *ctx)
 	list_all_running(l);
 	pthread_mutex_lock(&l->lock);
 	while (!l->quit) {
-		uint64_t now = clock_now_ns(), due;
+		const uint64_t now = clock_now_ns();
+		uint64_t due;
 
-		r = next_request(l);
+		r = next_request(l, now, &due);
 		if (!r) {
 			pthread_cond_wait(&l->changed, &l->lock);
 			continue;
 		}
-		due = r->due_ns > allowed_ns(l) ? r->due_ns : allowed_ns(l);
 		if (due > now) {
 			wait_until(l, due);
 			continue;
 		}
-		charge_query(l, now);
+		charge_query(l, is_of_user(r), now);
 		r->state = RUNNING;
 		pthread_mutex_unlock(&l->lock);
 		run_request(l, r);
@@ -593,16 +641,24 @@ static void *thread_main(void *ctx)
 int sinsp_lookup_request(struct sinsp_lookup *l, enum sinsp_container_type type, uint32_t uid,
 			 const char *id, const char *full_id)
 {
+	const int of_user = uid != SINSP_NO_UID;
 	struct request *r = NULL;
-	int pending = 0;
+	int pending = 0, n_users = 0, n_own = 0;
 
 	pthread_mutex_lock(&l->lock);
 	for (int i = 0; i < QUEUE_MAX; i++) {
-		if (l->queue[i].state == FREE)
-			r = r ? r : &l->queue[i];
-		else if (!strcmp(l->queue[i].full_id, full_id) && l->queue[i].uid == uid)
-			pending = 1;
+		struct request *q = &l->queue[i];
+
+		if (q->state == FREE) {
+			r = r ? r : q;
+			continue;
+		}
+		pending |= !strcmp(q->full_id, full_id) && q->uid == uid;
+		n_users += is_of_user(q);
+		n_own += q->uid == uid;
 	}
+	if (of_user && (n_users >= USERS_MAX || n_own >= USER_MAX))
+		r = NULL;
 	/* Its result may wait to be fetched. */
 	for (const struct sinsp_lookup_result *a = l->first; a; a = a->next)
 		pending |= !strcmp(a->full_id, full_id) && a->uid == uid;

@@ -629,6 +629,28 @@ static void test_queue_is_bounded(void **state)
 	fake_stop(&d);
 }
 
+/* Users make cgroups with names of containers that nobody has. */
+static void test_users_do_not_fill_the_queue(void **state)
+{
+	const struct sinsp_lookup_opts opts = {.sz = sizeof(opts), .root = "/no/such/folder"};
+	struct sinsp_lookup *l;
+	char full_id[65], id[13];
+	int n_taken = 0;
+
+	(void)state;
+	assert_int_equal(sinsp_lookup_new(&l, &opts), 0);
+	for (int i = 0; i < 1000; i++) {
+		snprintf(full_id, sizeof(full_id), "%012d%052d", i, 0);
+		snprintf(id, sizeof(id), "%.12s", full_id);
+		n_taken += !sinsp_lookup_request(l, SINSP_CT_DOCKER, (uint32_t)(1000 + i / 100), id,
+						 full_id);
+	}
+	assert_int_equal(n_taken, 128);
+	assert_int_equal(
+		sinsp_lookup_request(l, SINSP_CT_CONTAINERD, SINSP_NO_UID, "0123456789ab", H), 0);
+	sinsp_lookup_free(l);
+}
+
 static void test_who_is_asked(void **state)
 {
 	(void)state;
@@ -657,6 +679,7 @@ int main(void)
 		cmocka_unit_test(test_long_pod),
 		cmocka_unit_test(test_end_while_it_hangs),
 		cmocka_unit_test(test_queue_is_bounded),
+		cmocka_unit_test(test_users_do_not_fill_the_queue),
 		cmocka_unit_test(test_who_is_asked),
 	};
 
