@@ -194,7 +194,7 @@ static void test_safe(void **state)
 		{" \xcc\x81x", " .x", " .x"},
 		{"a\xe2\x80\xae"
 		 "b",
-		 "a.b", "a.b"}, /* from right to left */
+		 "a...b", "a...b"}, /* from right to left */
 		{"\xef\xbb\xbf", ".", "."},
 		{"\xe4\xb8\x96", "\xe4\xb8\x96", "."},
 	};
