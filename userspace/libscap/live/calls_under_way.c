@@ -16,6 +16,7 @@
 
 #include "clock.h"
 #include "live/raw_call.h"
+#include "sampling/sideband_thread.h"
 
 #define WAIT_NS 500000000ll
 #define CHUNK_ROWS 256
@@ -100,8 +101,11 @@ static int make_records(const struct calls_under_way *s, struct records *r, int 
 static void *read_memory(void *arg)
 {
 	struct calls_under_way *s = arg;
-	const int err = make_records(s, &s->read, 1);
+	int err;
 
+	/* A process may hold this thread for ever, and the others drop theirs only later. */
+	sideband_thread_limit_capabilities(0);
+	err = make_records(s, &s->read, 1);
 	put_ref(s);
 	return err ? s : NULL;
 }

@@ -15,6 +15,14 @@ struct remote_memory {
  * their number. */
 size_t remote_memory_read(struct remote_memory *m, void *buf, uint64_t addr, size_t len);
 
+/*
+ * Works as remote_memory_read of @pid, for callers that must go on: the process can take a page
+ * away after it was seen in RAM, and never give it back. The read is made by a thread of its own,
+ * which is left behind after a while: it ends with the wait, or with this process. Returns 0 also
+ * then, and from then on where too many threads were left behind.
+ */
+size_t remote_memory_read_within(int pid, void *buf, uint64_t addr, size_t len);
+
 /* Switches to process @pid. */
 void remote_memory_of(struct remote_memory *m, int pid);
 void remote_memory_close(struct remote_memory *m);

@@ -3,11 +3,17 @@
 #include "procfs/remote_memory.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -157,12 +163,96 @@ static void test_one_after_the_other(void **state)
 	assert_int_equal(n_descriptors(), n_before);
 }
 
+/* ---- a page that goes away for ever ---- */
+
+enum { AT = 3 }; /* the page */
+
+/* Gives the page and takes it away in turn, until somebody waits for it: that one never gets it. */
+static void hold(uint8_t *mem)
+{
+	static uint8_t page[PAGE] __attribute__((aligned(PAGE)));
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register reg = {.range = {(uintptr_t)mem, N_PAGES * PAGE},
+				      .mode = UFFDIO_REGISTER_MODE_MISSING};
+	struct pollfd p = {.fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK),
+			   .events = POLLIN};
+	const uint64_t at = (uintptr_t)mem + AT * PAGE;
+
+	memset(mem, 'x', N_PAGES * PAGE);
+	if (p.fd < 0 || ioctl(p.fd, UFFDIO_API, &api) || ioctl(p.fd, UFFDIO_REGISTER, &reg))
+		_exit(1);
+	for (;;) {
+		struct uffdio_copy copy = {.dst = at, .src = (uintptr_t)page, .len = PAGE};
+
+		madvise((void *)at, PAGE, MADV_DONTNEED);
+		for (volatile int k = 0; k < 500; k++)
+			;
+		if (poll(&p, 1, 0) > 0)
+			pause();
+		ioctl(p.fd, UFFDIO_COPY, &copy);
+	}
+}
+
+static int waits_for_page(void)
+{
+	char path[300], text[64] = "";
+	DIR *dir = opendir("/proc/self/task");
+	const struct dirent *e;
+	int waits = 0;
+
+	while ((e = readdir(dir))) {
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/wchan", e->d_name);
+		f = fopen(path, "r");
+		if (f && fgets(text, sizeof(text), f))
+			waits |= strstr(text, "userfault") != NULL;
+		if (f)
+			fclose(f);
+	}
+	closedir(dir);
+	return waits;
+}
+
+/* The caller goes on, and reads others; the thread ends when the process does. */
+static void test_held_page(void **state)
+{
+	static uint8_t buf[N_PAGES * PAGE];
+	const uint64_t at = (uintptr_t)pages;
+	pid_t holder, other;
+	int status;
+
+	(void)state;
+	other = begin_child('a');
+	holder = fork();
+	if (!holder) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		hold(pages);
+	}
+	alarm(100);
+	for (int i = 0; !waits_for_page(); i++) {
+		remote_memory_read_within(holder, buf, at, N_PAGES * PAGE);
+		if (waitpid(holder, &status, WNOHANG) == holder) {
+			end_child(other);
+			skip(); /* no userfaultfd for this user */
+		}
+	}
+	assert_int_equal(remote_memory_read_within(other, buf, at, 2 * PAGE), 2 * PAGE);
+	assert_int_equal(buf[PAGE], 'b');
+	end_child(holder);
+	end_child(other);
+	while (waits_for_page())
+		;
+	alarm(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pages),
 		cmocka_unit_test(test_hostile_addresses),
 		cmocka_unit_test(test_one_after_the_other),
+		cmocka_unit_test(test_held_page),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

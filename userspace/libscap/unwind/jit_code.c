@@ -63,19 +63,19 @@ static int find_all(struct unwind_rows *rows, const uint8_t *code, size_t sz)
 	return err;
 }
 
-static int read_rows(struct unwind_rows *rows, struct remote_memory *mem, uint64_t start, size_t sz)
+static int read_rows(struct unwind_rows *rows, int pid, uint64_t start, size_t sz)
 {
 	uint8_t first[PAGE], *code;
 	size_t n;
 	int err;
 
-	n = remote_memory_read(mem, first, start, sz < PAGE ? sz : PAGE);
+	n = remote_memory_read_within(pid, first, start, sz < PAGE ? sz : PAGE);
 	if (!pattern_at(first, n))
 		return 0;
 	code = malloc(sz);
 	if (!code)
 		return -ENOMEM;
-	err = find_all(rows, code, remote_memory_read(mem, code, start, sz));
+	err = find_all(rows, code, remote_memory_read_within(pid, code, start, sz));
 	free(code);
 	return err;
 }
@@ -83,12 +83,10 @@ static int read_rows(struct unwind_rows *rows, struct remote_memory *mem, uint64
 int jit_code_rows(struct unwind_rows *rows, uint32_t pid, uint64_t start, uint64_t end)
 {
 	const size_t sz = end - start < JIT_CODE_MAX ? end - start : JIT_CODE_MAX;
-	struct remote_memory mem = {.pid = (int)pid, .pagemap = -1};
 	int err;
 
 	*rows = (struct unwind_rows){0};
-	err = read_rows(rows, &mem, start, sz);
-	remote_memory_close(&mem);
+	err = read_rows(rows, (int)pid, start, sz);
 	if (err)
 		unwind_rows_fini(rows);
 	return err;
