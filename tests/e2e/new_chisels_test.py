@@ -219,7 +219,8 @@ socket.create_connection(s.getsockname())
 
     @live
     def test_one_that_waits_until_the_end(self):
-        path, _ = capture(self, "waits", "timeout", "0.5", PYTHON, "-S", "-I", "-c", self.WAITING)
+        ends = self.WAITING.replace("print(", "import signal; signal.alarm(2); print(")  # then it waits
+        path, _ = capture(self, "waits", PYTHON, "-S", "-I", "-c", ends)
         rows = objects(self, "-r", path, "-c", "connections")
         self.assertEqual(sorted(r["outcome"] for r in rows), ["EINPROGRESS", "SUCCESS"])
 
