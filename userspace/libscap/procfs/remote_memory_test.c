@@ -230,7 +230,7 @@ static void test_held_page(void **state)
 		hold(pages);
 	}
 	alarm(100);
-	for (int i = 0; !waits_for_page(); i++) {
+	while (!waits_for_page()) {
 		remote_memory_read_within(holder, buf, at, N_PAGES * PAGE);
 		if (waitpid(holder, &status, WNOHANG) == holder) {
 			end_child(other);
