@@ -65,8 +65,8 @@ static void keep(uint64_t capabilities)
 		sets.half[i].permitted &= kept;
 		sets.half[i].inheritable = 0;
 	}
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	syscall(SYS_capset, &h, sets.half);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
 void privileges_drop(int names_stacks, int creates_files)
