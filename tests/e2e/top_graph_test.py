@@ -306,7 +306,7 @@ class Stacks(screen.Screen):
             self.assertEqual(len(shown), len(NAMES))
             self.assertTrue(any(name.startswith("esc.[2J.[1:1Hx") for name in shown), shown)
             self.assertTrue(any(name.startswith("bad...x") for name in shown), shown)
-            self.assertTrue(any(name.startswith("rtl.abc.x") for name in shown), shown)
+            self.assertTrue(any(name.startswith("rtl...abc...x") for name in shown), shown)
             self.assertEqual(t.lines()[3].strip("|").split()[0], "many")
             self.assertEqual(len(re.findall("work", t.lines()[5])), len(NAMES), t.text())
             t.click(2, 5)
