@@ -19,9 +19,9 @@ int scap_is_of_other(const struct stat *st)
 	return st->st_uid && st->st_uid != geteuid();
 }
 
-/* Returns whether the file may have been put there for others to read what saker writes, or for saker
- * to overwrite it: the rules of protected_regular, protected_fifos and protected_hardlinks, which
- * may be off. */
+/* Returns whether the file may have been put there for others to read what saker writes, or for
+ * saker to overwrite it: the rules of protected_regular, protected_fifos and protected_hardlinks,
+ * which may be off. */
 static int is_bait(const char *path, const struct stat *st)
 {
 	const int is_of_other = scap_is_of_other(st), is_file = S_ISREG(st->st_mode);

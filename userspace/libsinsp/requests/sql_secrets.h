@@ -9,8 +9,8 @@
 
 /*
  * Sets the statement of @r. Where a word has "passw" or "identified" in it, each text behind it
- * becomes '***', as does every text with "passw" in it. From a text on whose end depends on settings
- * of the server nothing is shown.
+ * becomes '***', as does every text with "passw" in it. From a text on whose end depends on
+ * settings of the server nothing is shown.
  */
 void sql_set_statement(struct request *r, const char *p, size_t n, enum sql_dialect dialect);
 
