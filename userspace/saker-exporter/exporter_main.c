@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "accounts.h"
+#include "capabilities.h"
 #include "clock.h"
 #include "collect.h"
 #include "confine.h"
@@ -198,7 +199,7 @@ static int run_mode(const struct exporter_options *o, int argc, char **argv)
 	}
 	if (o->config.only_check)
 		return check_only(o);
-	if (!o->read && !privileges_can_capture()) {
+	if (!o->read && !capabilities_allow_bpf()) {
 		say("measuring this machine needs root: use sudo saker exporter, or read a file "
 		    "with -r");
 		return 1;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "inspector_open.h"
-#include "privileges.h"
+#include "capabilities.h"
 #include "say.h"
 #include "signals.h"
 #include "top_capture.h"
@@ -120,7 +120,7 @@ static int run_mode(const struct top_options *o)
 		printf("saker %s\n", SAKER_VERSION);
 		return 0;
 	}
-	if (o->mode == TOP_SHOW && !o->read && !privileges_can_capture()) {
+	if (o->mode == TOP_SHOW && !o->read && !capabilities_allow_bpf()) {
 		say("showing this machine needs root: use sudo saker top, or read a file with -r");
 		return 1;
 	}

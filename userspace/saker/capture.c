@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capabilities.h"
 #include "capture_confine.h"
 #include "chisels.h"
 #include "clock.h"
@@ -508,7 +509,7 @@ static int init_pushdown(struct capture *c)
 
 int capture_check_privileges(const struct options *o)
 {
-	if (o->read.n || privileges_can_capture())
+	if (o->read.n || capabilities_allow_bpf())
 		return STATUS_OK;
 	say("%s needs root: use sudo saker, or read a file with -r",
 	    o->profile.on ? "sampling stacks" : "watching system calls");

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "privileges.h"
 
-#include <linux/capability.h>
-#include <stdint.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "capabilities.h"
 
 /* bpf(2) on open maps, also at the end, requires these again. */
 #define KEPT_FOR_BPF (1ull << CAP_BPF | 1ull << CAP_PERFMON)
@@ -20,52 +18,9 @@
 #define KEPT_TO_OPEN (1ull << CAP_DAC_READ_SEARCH | 1ull << CAP_FOWNER | KEPT_FOR_FILES)
 #define KEPT (KEPT_FOR_BPF | KEPT_FOR_PROC | 1ull << CAP_KILL)
 
-struct capability_sets {
-	struct __user_cap_data_struct half[_LINUX_CAPABILITY_U32S_3];
-};
-
-static struct __user_cap_header_struct header(void)
-{
-	return (struct __user_cap_header_struct){.version = _LINUX_CAPABILITY_VERSION_3};
-}
-
-static int get_sets(struct capability_sets *sets)
-{
-	struct __user_cap_header_struct h = header();
-
-	return syscall(SYS_capget, &h, sets->half);
-}
-
-static int has(const struct capability_sets *sets, unsigned int cap)
-{
-	return sets->half[cap / 32].effective >> cap % 32 & 1;
-}
-
-int privileges_can_capture(void)
-{
-	struct capability_sets sets;
-
-	if (get_sets(&sets))
-		return geteuid() == 0;
-	return has(&sets, CAP_SYS_ADMIN) || (has(&sets, CAP_BPF) && has(&sets, CAP_PERFMON));
-}
-
 static void keep(uint64_t capabilities)
 {
-	struct __user_cap_header_struct h = header();
-	struct capability_sets sets;
-	unsigned int i;
-
-	if (get_sets(&sets))
-		return;
-	for (i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
-		uint32_t kept = capabilities >> 32 * i;
-
-		sets.half[i].effective &= kept;
-		sets.half[i].permitted &= kept;
-		sets.half[i].inheritable = 0;
-	}
-	syscall(SYS_capset, &h, sets.half);
+	capabilities_keep(capabilities);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 

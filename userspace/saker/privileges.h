@@ -3,10 +3,6 @@
 #ifndef SAKER_PRIVILEGES_H
 #define SAKER_PRIVILEGES_H
 
-/* Returns whether the kernel lets us load the driver: CAP_SYS_ADMIN (root), or CAP_BPF with
- * CAP_PERFMON. */
-int privileges_can_capture(void);
-
 /*
  * Drops capabilities once everything is open: keeps those for reading the rings and /proc and for
  * signalling the command, if stacks are named those for reading names, and if files are created

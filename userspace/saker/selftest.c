@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capabilities.h"
 #include "clock.h"
 #include "options.h"
-#include "privileges.h"
 #include "say.h"
 #include "spawn.h"
 #include "testing/unwind_selftest_run.h"
@@ -159,7 +159,7 @@ static int run(struct settings *s)
 	double until;
 	int status;
 
-	if (!privileges_can_capture()) {
+	if (!capabilities_allow_bpf()) {
 		say("sampling stacks needs root");
 		return STATUS_FAILED;
 	}

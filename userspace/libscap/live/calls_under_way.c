@@ -14,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capabilities.h"
 #include "clock.h"
 #include "live/raw_call.h"
-#include "sampling/sideband_thread.h"
 
 #define WAIT_NS 500000000ll
 #define CHUNK_ROWS 256
@@ -104,7 +104,7 @@ static void *read_memory(void *arg)
 	int err;
 
 	/* A process may hold this thread for ever, and the others drop theirs only later. */
-	sideband_thread_limit_capabilities(0);
+	capabilities_keep(1ull << CAP_SYS_PTRACE | 1ull << CAP_DAC_READ_SEARCH);
 	err = make_records(s, &s->read, 1);
 	put_ref(s);
 	return err ? s : NULL;

@@ -4,13 +4,12 @@
  * settings, and which maps exist at which size.
  */
 #include <errno.h>
-#include <linux/capability.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 
+#include "capabilities.h"
 #include "event/ia32_table.h"
 #include "live/live_driver.h"
 #include "ring/clock_offset.h"
@@ -18,19 +17,6 @@
 #include "shared/stack_copy.h"
 
 #define DEFAULT_SNAPLEN 80
-
-/* Checks for root, or the capabilities that the kernel requires. */
-static int may_use_bpf(void)
-{
-	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
-	const uint32_t both = CAP_TO_MASK(CAP_BPF) | CAP_TO_MASK(CAP_PERFMON);
-
-	if (syscall(SYS_capget, &h, sets))
-		return geteuid() == 0;
-	return sets[0].effective & CAP_TO_MASK(CAP_SYS_ADMIN) ||
-	       (sets[CAP_TO_INDEX(CAP_BPF)].effective & both) == both;
-}
 
 int live_check_opts(const struct live_opts *o, const struct scap_log *log)
 {
@@ -58,7 +44,7 @@ int live_check_opts(const struct live_opts *o, const struct scap_log *log)
 			return scap_fail(log, -EINVAL,
 					 "%u bytes of each buffer: at most %u can be kept",
 					 o->snap_ports[i].snaplen, DRV_SNAPLEN_MAX);
-	if (!may_use_bpf())
+	if (!capabilities_allow_bpf())
 		return scap_fail(log, -EPERM,
 				 "a live capture needs root, or CAP_BPF and CAP_PERFMON; run as "
 				 "root, or read a file with -r");

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -210,21 +209,6 @@ unsigned int helpers_hung(void)
 	hung.n = n;
 	pthread_mutex_unlock(&hung.lock);
 	return n;
-}
-
-void helper_keep_rights(unsigned long long caps)
-{
-	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
-
-	if (syscall(SYS_capget, &h, sets))
-		return;
-	for (unsigned int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
-		sets[i].effective &= (uint32_t)(caps >> 32 * i);
-		sets[i].permitted &= (uint32_t)(caps >> 32 * i);
-		sets[i].inheritable = 0;
-	}
-	syscall(SYS_capset, &h, sets);
 }
 
 /* ---- messages ---- */

@@ -53,7 +53,4 @@ ssize_t helper_receive(int fd, void *msg, size_t sz, int *passed);
 /* Returns 0, or -ETIMEDOUT if nothing came. */
 int helper_wait(int fd, int timeout_ms);
 
-/* Drops all capabilities except these (a bit each), and gains none. */
-void helper_keep_rights(unsigned long long caps);
-
 #endif /* SCAP_OBJFILE_HELPER_PROCESS_H */

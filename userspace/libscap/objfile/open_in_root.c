@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capabilities.h"
 #include "clock.h"
 #include "objfile/helper_process.h"
 #include "objfile/open_checked.h"
@@ -70,8 +70,8 @@ static void limit_self(void)
 	setpriority(PRIO_PROCESS, 0, NICE);
 	prctl(PR_SET_NAME, "saker-open");
 	setrlimit(RLIMIT_FSIZE, &copy);
-	helper_keep_rights(1ull << CAP_SYS_PTRACE | 1ull << CAP_DAC_READ_SEARCH |
-			   1ull << CAP_CHECKPOINT_RESTORE);
+	capabilities_keep(1ull << CAP_SYS_PTRACE | 1ull << CAP_DAC_READ_SEARCH |
+			  1ull << CAP_CHECKPOINT_RESTORE);
 }
 
 static void serve(void)

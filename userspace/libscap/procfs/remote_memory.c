@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "thread_start.h"
 
 #define PAGE_SZ 4096u
 #define WAIT_NS 500000000ull /* no page in RAM takes so long, whatever the load */
@@ -69,11 +69,9 @@ void remote_memory_close(struct remote_memory *m)
 
 /* ---- with a deadline ---- */
 
-enum job_state { JOB_RUNS, JOB_DONE, JOB_LEFT };
-
-/* The caller's, but one that it left behind, which the thread frees. */
+/* Of the caller and of the thread: the last of them frees it. */
 struct job {
-	_Atomic enum job_state state;
+	atomic_int n_refs;
 	int pid;
 	uint64_t addr;
 	size_t len, got;
@@ -82,6 +80,15 @@ struct job {
 
 static atomic_int n_left;
 
+/* Returns whether it was the last one. */
+static int put(struct job *j)
+{
+	if (atomic_fetch_sub(&j->n_refs, 1) != 1)
+		return 0;
+	free(j);
+	return 1;
+}
+
 static void *run(void *arg)
 {
 	struct job *j = arg;
@@ -89,61 +96,41 @@ static void *run(void *arg)
 
 	j->got = remote_memory_read(&m, j->bytes, j->addr, j->len);
 	remote_memory_close(&m);
-	if (atomic_exchange(&j->state, JOB_DONE) == JOB_LEFT) {
+	if (put(j)) /* the caller has left */
 		atomic_fetch_sub(&n_left, 1);
-		free(j);
-	}
 	return NULL;
 }
 
-/* Returns whether the job was done in time. */
-static int wait_for(struct job *j, pthread_t thread)
+/* Returns the number of bytes that were read in time. */
+static size_t wait_for(struct job *j, pthread_t thread, void *buf)
 {
 	const struct timespec until = clock_deadline(WAIT_NS);
-	enum job_state state = JOB_RUNS;
+	size_t got;
 
-	if (!pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until))
-		return 1;
-	atomic_fetch_add(&n_left, 1);
-	if (atomic_compare_exchange_strong(&j->state, &state, JOB_LEFT)) {
+	if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until)) {
 		pthread_detach(thread);
+		atomic_fetch_add(&n_left, 1);
+		if (put(j)) /* it was done at the last moment */
+			atomic_fetch_sub(&n_left, 1);
 		return 0;
 	}
-	atomic_fetch_sub(&n_left, 1); /* it was done at the last moment */
-	pthread_join(thread, NULL);
-	return 1;
-}
-
-/* Signals are for the main thread. */
-static int start(pthread_t *thread, struct job *j)
-{
-	sigset_t all, was;
-	int err;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &was);
-	err = pthread_create(thread, NULL, run, j);
-	pthread_sigmask(SIG_SETMASK, &was, NULL);
-	return err;
+	got = j->got;
+	memcpy(buf, j->bytes, got);
+	put(j);
+	return got;
 }
 
 size_t remote_memory_read_within(int pid, void *buf, uint64_t addr, size_t len)
 {
 	struct job *j = atomic_load(&n_left) < LEFT_MAX ? malloc(sizeof(*j) + len) : NULL;
 	pthread_t thread;
-	size_t got;
 
 	if (!j)
 		return 0;
-	*j = (struct job){.pid = pid, .addr = addr, .len = len};
-	if (start(&thread, j)) {
+	*j = (struct job){.n_refs = 2, .pid = pid, .addr = addr, .len = len};
+	if (thread_start(&thread, run, j)) {
 		free(j);
 		return 0;
 	}
-	if (!wait_for(j, thread))
-		return 0;
-	got = j->got;
-	memcpy(buf, j->bytes, got);
-	free(j);
-	return got;
+	return wait_for(j, thread, buf);
 }

@@ -3,12 +3,7 @@
 #ifndef SCAP_SAMPLING_SIDEBAND_THREAD_H
 #define SCAP_SAMPLING_SIDEBAND_THREAD_H
 
-#include <pthread.h>
 #include <stdint.h>
-
-/* Starts the thread with all signals blocked: they are for the main thread. Returns 0 or a negative
- * errno. */
-int sideband_thread_start(pthread_t *thread, void *(*run)(void *arg), void *arg);
 
 /* In the thread: keeps the capabilities for its maps and buffers, for other processes' mappings and
  * for mapped files, also deleted ones, whatever the process had; and those of @more (1 << CAP_*).

@@ -20,6 +20,7 @@
 #include "sampling/perf_sideband.h"
 #include "sampling/proc_maps.h"
 #include "sampling/sideband_thread.h"
+#include "thread_start.h"
 #include "tls/tls_probes.h"
 
 #define SEEN_MAX 4096 /* files that were looked at; a power of two */
@@ -352,7 +353,7 @@ int live_tls_open(struct live_tls **out, const struct live_tls_opts *opts,
 	pthread_cond_init(&t->progress, NULL);
 	err = tls_probes_new(&t->probes, opts->programs, opts->multi);
 	err = err ?: copy_chosen(t, &opts->chosen) ?: open_rings(t);
-	err = err ?: sideband_thread_start(&t->thread, run_thread, t);
+	err = err ?: thread_start(&t->thread, run_thread, t);
 	t->started = !err;
 	if (err) {
 		live_tls_close(t);

@@ -20,6 +20,7 @@
 #include "sampling/sideband_thread.h"
 #include "sampling/walked_stacks.h"
 #include "shared/stack.h"
+#include "thread_start.h"
 #include "unwind/copy_walk.h"
 #include "unwind/running.h"
 #include "unwind/unwind_procs.h"
@@ -505,7 +506,7 @@ int live_unwind_open(struct live_unwind **out, const struct live_unwind_maps *ma
 		unwind_procs_write_interps(u->procs, maps->interps);
 	err = err ?: open_copies(u, maps->copies);
 	err = err ?: open_wakers(u);
-	err = err ?: sideband_thread_start(&u->thread, run_thread, u);
+	err = err ?: thread_start(&u->thread, run_thread, u);
 	u->started = !err;
 	if (err) {
 		live_unwind_close(u);

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,6 +19,7 @@
 #include "container_files.h"
 #include "cri_api.h"
 #include "docker_api.h"
+#include "thread_start.h"
 #include "unix_http.h"
 
 #define NS_PER_MS 1000000ull
@@ -675,19 +675,6 @@ int sinsp_lookup_request(struct sinsp_lookup *l, enum sinsp_container_type type,
 
 /* ---- start and end ---- */
 
-/* Starts the thread with all signals blocked: the main thread handles them. */
-static int start_thread(struct sinsp_lookup *l)
-{
-	sigset_t all, before;
-	int err;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = -pthread_create(&l->thread, NULL, thread_main, l);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return err;
-}
-
 static void init_locks(struct sinsp_lookup *l)
 {
 	pthread_condattr_t attr;
@@ -743,7 +730,7 @@ int sinsp_lookup_new(struct sinsp_lookup **out, const struct sinsp_lookup_opts *
 	if (!l->root || (opts->cri && !l->cri))
 		err = -ENOMEM;
 	if (!err)
-		err = start_thread(l);
+		err = thread_start(&l->thread, thread_main, l);
 	if (err) {
 		destroy(l);
 		return err;

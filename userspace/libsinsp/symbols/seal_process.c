@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capabilities.h"
 #include "objfile/call_filter.h"
-#include "objfile/helper_process.h"
 
 #define DESCRIPTORS_MAX 64
 
@@ -90,7 +90,7 @@ int seal_process(void)
 		err = leave_user();
 	if (err)
 		return err;
-	helper_keep_rights(0);
+	capabilities_keep(0);
 	if (!SEAL_PROCESS_WHOLE)
 		return 0;
 	limit_resources();
