@@ -8,37 +8,14 @@
 #include "top_command.h"
 #include "top_screen_state.h"
 #include "top_term.h"
-#include "top_words.h"
-
-int top_row_value(void *ctx, const char *field, size_t len, struct sinsp_text *out)
-{
-	const struct top_screen *s = ctx;
-	const struct view_table *t = s->snap->table;
-	const size_t row = s->path.v[s->path.n - 1].place.selected;
-	const struct sinsp_view_column *key = view_table_key_column(t);
-	const struct view_cell *cells = view_table_cells(t, row);
-	struct view_type type;
-	size_t n;
-	const struct view_column *cols = view_table_columns(t, &n);
-
-	if (key && top_is_word(key->field, field, len))
-		return top_key_text(out, view_table_key(t, row, &type), &type) ?: 1;
-	for (size_t i = 0; i < n; i++)
-		if (top_is_word(cols[i].info->field, field, len))
-			return top_key_text(out, &cells[i], &cols[i].type) ?: 1;
-	return 0;
-}
 
 /* Another process may have the PID when the user agrees. */
 static void run_command(struct top_screen *s)
 {
-	char name[64];
 	int err;
 
-	if (s->command_pid && top_process_start(s->command_pid, name) != s->command_start) {
-		top_complain(s, "process %d has ended", s->command_pid);
+	if (s->command_process.pid && top_has_ended(s, &s->command_process))
 		return;
-	}
 	err = top_term_run(s->command.words, s->command_waits);
 	if (err)
 		top_complain(s, "cannot run %s: %s", s->command.words[0], strerror(-err));
@@ -81,7 +58,6 @@ static int names_process(const char *command)
 
 void top_run_action(struct top_screen *s, const struct sinsp_view_action *action)
 {
-	char name[64];
 	int err;
 
 	if (!action || !s->snap || !view_table_n_rows(s->snap->table) ||
@@ -90,8 +66,9 @@ void top_run_action(struct top_screen *s, const struct sinsp_view_action *action
 	top_command_fini(&s->command);
 	err = top_command_init(&s->command, action->command, top_row_value, s);
 	s->command_waits = action->waits;
-	s->command_pid = names_process(action->command) && !why_others(s) ? top_selected_pid(s) : 0;
-	s->command_start = s->command_pid ? top_process_start(s->command_pid, name) : 0;
+	s->command_process = names_process(action->command) && !why_others(s)
+				     ? top_row_process(s)
+				     : (struct top_process){0};
 	if (err == -ENOENT)
 		top_complain(s, "the row has no value for '%s'", action->command);
 	else if (err == -EPERM)

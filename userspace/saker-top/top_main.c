@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspector_open.h"
 #include "capabilities.h"
+#include "inspector_open.h"
 #include "say.h"
 #include "signals.h"
 #include "top_capture.h"

@@ -50,11 +50,14 @@ struct top_screen {
 	struct top_prompt prompt;
 	struct top_command command; /* to run if the user agrees: that of the row when it asked */
 	uint8_t command_waits;
-	int command_pid; /* the process that it names; 0: none */
-	uint64_t command_start; /* when that began */
+	struct top_process {
+		int pid; /* 0: none */
+		uint64_t start; /* as /proc/PID/stat has it; 0: there is no such process */
+		char name[64];
+	} command_process; /* that it names */
 	struct top_nice {
-		int pid, value;
-		uint64_t start; /* of the process, as /proc/PID/stat has it */
+		struct top_process process;
+		int value;
 	} nice; /* to set if the user agrees */
 	char *searched; /* owned; NULL: nothing yet */
 	struct sinsp_text message; /* instead of the bar, until the next key */
@@ -197,15 +200,18 @@ void top_mouse_stacks(struct top_screen *s, int y, int x, int twice);
 /* Runs the action for the selected row, or asks before that. */
 void top_run_action(struct top_screen *s, const struct sinsp_view_action *action);
 
-/* Returns whether the row has a value for the field, appended to @out; negative: -ENOMEM. */
+/* ---- top_row.c ---- */
+
+/* Returns whether the selected row has a value for the field, appended to @out; negative: -ENOMEM.
+ */
 int top_row_value(void *screen, const char *field, size_t len, struct sinsp_text *out);
+/* Returns the process with the PID of the selected row: pid 0: it is not of one process. */
+struct top_process top_row_process(struct top_screen *s);
+/* Returns whether the process has ended, with a message: another one may have its PID. */
+int top_has_ended(struct top_screen *s, const struct top_process *p);
 
 /* ---- top_act_nice.c ---- */
 
-/* Returns the PID of the selected row; 0: it is not of one process. */
-int top_selected_pid(struct top_screen *s);
-/* Returns when a process of this machine began, in ticks, and its name; 0: there is none. */
-uint64_t top_process_start(int pid, char name[64]);
 /* Asks whether to add @by to the nice value of the selected process. */
 void top_renice(struct top_screen *s, int by);
 
