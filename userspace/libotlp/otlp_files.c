@@ -50,17 +50,15 @@ int otlp_dir_open(const char *path)
 {
 	char end[PATH_MAX];
 	struct stat st;
-	int fd, err;
+	int fd, err, in_proc;
 
 	if (mkdir(path, 0700) && errno != EEXIST)
 		return -errno;
-	if (snprintf(end, sizeof(end), "%s", path) >= (int)sizeof(end))
-		return -ENAMETOOLONG;
 	/* A link of another user could lead to any folder of ours. */
-	err = scap_follow_links(end, &st);
-	if (err < 0)
-		return err == -EACCES ? -EPERM : err;
-	fd = open(end, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (err ? 0 : O_NOFOLLOW));
+	in_proc = scap_follow_links(end, &st, path);
+	if (in_proc < 0)
+		return in_proc == -EACCES ? -EPERM : in_proc;
+	fd = open(end, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (in_proc ? 0 : O_NOFOLLOW));
 	if (fd < 0)
 		return -errno;
 	err = check_dir(fd);

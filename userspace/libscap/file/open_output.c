@@ -19,24 +19,27 @@ int scap_is_of_other(const struct stat *st)
 	return st->st_uid && st->st_uid != geteuid();
 }
 
-/* Returns whether the file may have been put there for others to read what saker writes, or for
- * saker to overwrite it: the rules of protected_regular, protected_fifos and protected_hardlinks,
- * which may be off. */
+/* Returns whether another user may have put the file there, to read what saker writes (a file or
+ * pipe of his) or to have saker overwrite it (a second name of ours): the rules of
+ * protected_regular, protected_fifos and protected_hardlinks, which may be off. */
 static int is_bait(const char *path, const struct stat *st)
 {
-	const int is_of_other = scap_is_of_other(st), is_file = S_ISREG(st->st_mode);
+	const int is_file = S_ISREG(st->st_mode), is_of_other = scap_is_of_other(st);
 	char copy[PATH_MAX];
 	struct stat dir;
-	int is_open;
+	int others_write;
 
-	if (is_of_other ? !(is_file || S_ISFIFO(st->st_mode)) : !(is_file && st->st_nlink > 1))
+	if (is_of_other && !is_file && !S_ISFIFO(st->st_mode))
+		return 0;
+	if (!is_of_other && !(is_file && st->st_nlink > 1))
 		return 0;
 	if (snprintf(copy, sizeof(copy), "%s", path) >= (int)sizeof(copy) ||
 	    stat(dirname(copy), &dir))
 		return 1;
-	is_open = !!(dir.st_mode & (S_IWGRP | S_IWOTH));
-	return is_of_other ? is_open && dir.st_uid != st->st_uid
-			   : is_open || scap_is_of_other(&dir);
+	others_write = !!(dir.st_mode & (S_IWGRP | S_IWOTH));
+	if (is_of_other)
+		return others_write && dir.st_uid != st->st_uid;
+	return others_write || scap_is_of_other(&dir);
 }
 
 /* Replaces the path of a link by that to which it leads: @fd is the link itself. Returns 0; 1: it
@@ -81,11 +84,13 @@ static int follow_if_link(char path[PATH_MAX], struct stat *st, int *is_link)
 	return err;
 }
 
-int scap_follow_links(char path[PATH_MAX], struct stat *st)
+int scap_follow_links(char end[PATH_MAX], struct stat *st, const char *path)
 {
+	if (snprintf(end, PATH_MAX, "%s", path) >= PATH_MAX)
+		return -ENAMETOOLONG;
 	for (int n = 0; n < LINKS_MAX; n++) {
 		int is_link;
-		const int err = follow_if_link(path, st, &is_link);
+		const int err = follow_if_link(end, st, &is_link);
 
 		if (err || !is_link)
 			return err;
@@ -98,14 +103,10 @@ int scap_open_output(const char *path, int flags, mode_t mode)
 	const int truncates = flags & O_TRUNC;
 	char end[PATH_MAX];
 	struct stat st;
-	int fd, err, in_proc;
+	int fd, err = 0, in_proc = scap_follow_links(end, &st, path);
 
-	if (snprintf(end, sizeof(end), "%s", path) >= (int)sizeof(end))
-		return -ENAMETOOLONG;
-	err = scap_follow_links(end, &st);
-	if (err < 0)
-		return err;
-	in_proc = err;
+	if (in_proc < 0)
+		return in_proc;
 	flags = (flags & ~O_TRUNC) | O_WRONLY | O_CLOEXEC | (in_proc ? 0 : O_NOFOLLOW);
 	if (!st.st_nlink)
 		flags |= O_CREAT | O_EXCL;
@@ -114,7 +115,6 @@ int scap_open_output(const char *path, int flags, mode_t mode)
 	fd = open(end, flags, mode);
 	if (fd < 0)
 		return -errno;
-	err = 0;
 	/* It may be another file by now. */
 	if (fstat(fd, &st) || (!in_proc && is_bait(end, &st)))
 		err = -EACCES;

@@ -17,11 +17,12 @@ struct stat;
  */
 int scap_open_output(const char *path, int flags, mode_t mode);
 /*
- * Replaces @path by what it leads to by links of root and of the effective user, to be opened with
- * O_NOFOLLOW. Returns 0 with the state of it in @st, st_nlink 0 if there is none; 1: it is a link
- * in /proc, which only an open follows; or a negative errno, -EACCES for a link of another user.
+ * Sets @end to the path to which @path leads by links of root and of the effective user, to be
+ * opened with O_NOFOLLOW. Returns 0 with the state of the file in @st, st_nlink 0 if there is none;
+ * 1: @end is a link in /proc, which only an open follows; or a negative errno, -EACCES for a link
+ * of another user.
  */
-int scap_follow_links(char path[PATH_MAX], struct stat *st);
+int scap_follow_links(char end[PATH_MAX], struct stat *st, const char *path);
 /* Returns whether the owner is neither root nor the effective user. */
 int scap_is_of_other(const struct stat *st);
 

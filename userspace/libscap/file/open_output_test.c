@@ -161,7 +161,7 @@ static void test_what_others_put_there(void **state)
 	refuses(in_shared(&p, "hard_link"), -EACCES);
 	assert_size("file", 3);
 	assert_size(in_shared(&p, "theirs"), 3);
-	opens("file"); /* it has two names, but nobody else can have put this one here */
+	opens("file"); /* the same file, in our own folder */
 	/* A file in its owner's folder is no trap: -o may be the file of a user who is helped. */
 	assert_int_equal(mkdir("theirs", 0755), 0);
 	assert_int_equal(chown("theirs", OTHER, OTHER), 0);
