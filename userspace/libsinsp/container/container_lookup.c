@@ -33,8 +33,8 @@ enum {
 	DOWN_MS = 10000, /* pause after a server did not answer */
 	ANSWER_MAX = 1 << 20,
 	LIST_MAX = 8 << 20, /* of a list of all containers: each may have long labels */
-	/* A user can create any number of cgroups: names of the system's containers do not wait for
-	 * those. */
+	/* A user can create any number of cgroups. So users share a part of the queue, and a rate
+	 * of their own. */
 	USERS_MAX = QUEUE_MAX / 2, /* requests of all users */
 	USER_MAX = 32, /* of one */
 	/* Rate limits of queries, one for the system and one for users. */
@@ -419,7 +419,7 @@ static int found_in_files(struct sinsp_lookup *l, struct request *r)
 	return 1;
 }
 
-/* One that always answers just in time would delay the names of all others. */
+/* A server that takes long for each answer would delay the names of all other users. */
 static void rest(struct server *s, uint64_t begin_ns)
 {
 	const uint64_t now = clock_now_ns();
@@ -556,25 +556,30 @@ static struct request *first_waiting(struct sinsp_lookup *l, int of_user)
 	return first;
 }
 
-/* Returns the next request, those of the system first if some are due; NULL: none. */
-static struct request *next_request(struct sinsp_lookup *l, uint64_t now, uint64_t *due_ns)
+/* Returns when the request can be sent; UINT64_MAX: there is none. */
+static uint64_t due_ns(const struct sinsp_lookup *l, const struct request *r)
 {
-	struct request *next = NULL;
+	uint64_t allowed;
 
-	for (int of_user = 0; of_user < 2; of_user++) {
-		struct request *r = first_waiting(l, of_user);
-		const uint64_t allowed = allowed_ns(l, of_user);
-		uint64_t due;
+	if (!r)
+		return UINT64_MAX;
+	allowed = allowed_ns(l, is_of_user(r));
+	return r->due_ns > allowed ? r->due_ns : allowed;
+}
 
-		if (!r || (next && *due_ns <= now))
-			continue;
-		due = r->due_ns > allowed ? r->due_ns : allowed;
-		if (next && *due_ns <= due)
-			continue;
-		next = r;
-		*due_ns = due;
+/* Returns the next request, and when it is due: one of the system if that is due now or first.
+ * NULL: none. */
+static struct request *next_request(struct sinsp_lookup *l, uint64_t now, uint64_t *due)
+{
+	struct request *of_system = first_waiting(l, 0), *of_user = first_waiting(l, 1);
+	const uint64_t system_ns = due_ns(l, of_system), user_ns = due_ns(l, of_user);
+
+	if (system_ns <= now || system_ns <= user_ns) {
+		*due = system_ns;
+		return of_system;
 	}
-	return next;
+	*due = user_ns;
+	return of_user;
 }
 
 static void charge_query(struct sinsp_lookup *l, int of_user, uint64_t now)
