@@ -269,7 +269,7 @@ static const struct call_rule refused_arguments[] = {
 	IF(fchmod, SET, 1, S_ISUID | S_ISGID, REFUSE),
 	/* Truncates also with O_RDONLY; saker uses ftruncate. */
 	IF(open, SET, 1, O_TRUNC, REFUSE), IF(openat, SET, 2, O_TRUNC, REFUSE),
-	/* The process with libdw changes its user and its groups to nobody. */
+	/* The process with libdw changes its user and group to those of the account nobody. */
 	IF(setgroups, OTHER, 0, 0, REFUSE),
 	IF(setresuid, OTHER, 0, NOBODY, REFUSE), IF(setresuid, OTHER, 1, NOBODY, REFUSE),
 	IF(setresuid, OTHER, 2, NOBODY, REFUSE),

@@ -629,7 +629,7 @@ static void test_queue_is_bounded(void **state)
 	fake_stop(&d);
 }
 
-/* Users make cgroups with names of containers that nobody has. */
+/* Users make cgroups that are named like containers, but there are no such containers. */
 static void test_users_do_not_fill_the_queue(void **state)
 {
 	const struct sinsp_lookup_opts opts = {.sz = sizeof(opts), .root = "/no/such/folder"};

@@ -173,9 +173,11 @@ static void set(struct sinsp_containers *cs, const char **dst, const char *text)
 }
 
 /*
- * Returns the container with this ID of this user, added if it is new; counted. NULL: another user
- * has it, or no memory. A user can name cgroups as he likes below his own: he gets no container of
- * another, and the system gets its own. Until a path or an answer tells, nobody has it.
+ * Returns the container with this ID that belongs to this user, or to the system; added if it is
+ * new; counted. NULL: it belongs to another user, or no memory. A user names the cgroups below his
+ * own as he likes, also like a container of somebody else, so his process does not get that
+ * container; a container of the system replaces one of a user in the table. A container that is
+ * known only by an event of a file belongs to the first path or answer with its ID.
  */
 static struct sinsp_container *get_of(struct sinsp_containers *cs, const char *id,
 				      const char *full_id, uint32_t uid, int *is_new)

@@ -455,7 +455,7 @@ static void test_user_is_nobody_else(void **state)
 	assert_int_equal(container_of(s, 23)->uid, SINSP_NO_UID);
 	assert_container(s, 24, NULL);
 	sinsp_close(s);
-	/* What nobody else has is shown, by its ID. */
+	/* If no other path has the ID, the process is shown in the container, by its ID. */
 	w = begin();
 	has_process(&w, 10, HOST);
 	forks(&w, 10, 22, DEEP);
