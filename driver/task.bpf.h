@@ -340,8 +340,6 @@ __noinline int cgroups_text(struct cgroup_text *s)
 	CGROUP_OF(set, io, s);
 	CGROUP_OF(set, memory, s);
 	unified_text(s, set);
-	if (ONCE(s->at) > CGROUPS_SZ)
-		ONCE(s->at) = CGROUPS_SZ;
 	return 0;
 }
 
