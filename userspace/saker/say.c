@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "utf8.h"
+#include "fields/text.h"
 
 enum priority { ERROR = 3, WARNING, NOTICE, INFO }; /* of syslog */
 
@@ -18,32 +18,19 @@ static int info_too;
 static int to_journal;
 static _Thread_local const char *place;
 
-/* Others choose names of files and commands: their control characters do not reach the terminal. */
-static void make_printable(char *s)
-{
-	for (size_t n = strlen(s), len; n; s += len, n -= len) {
-		const unsigned char *u = (const unsigned char *)s;
-
-		len = *u < 0x80 ? 1 : sinsp_utf8_len(u, n);
-		if (*u == '\t')
-			*s = ' '; /* tracebacks have it before a line */
-		else if (!len || *u < 0x20 || *u == 0x7f)
-			*s = '.';
-		len = len ?: 1;
-	}
-}
-
 /* The journal takes the priority from the beginning of the line, and has the name of the program.
- */
+ * Others choose names of files and commands: their control characters do not reach the terminal. */
 static void put_line(enum priority priority, const char *text)
 {
-	char line[2048], begin[8] = "saker: ";
+	char line[2048], safe[sizeof(line)], begin[8] = "saker: ";
 
 	if (to_journal)
 		snprintf(begin, sizeof(begin), "<%d>", priority);
 	snprintf(line, sizeof(line), "%s%s%s", place ?: "", place ? ": " : "", text);
-	make_printable(line);
-	fprintf(stderr, "%s%s\n", begin, line);
+	for (char *tab = line; (tab = strchr(tab, '\t'));)
+		*tab = ' '; /* tracebacks have it before a line */
+	*put_utf8(safe, line, strlen(line)) = 0;
+	fprintf(stderr, "%s%s\n", begin, safe);
 }
 
 static void put(enum priority priority, const char *fmt, va_list ap)
