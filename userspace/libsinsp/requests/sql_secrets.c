@@ -23,13 +23,14 @@ struct part {
 	size_t from, to;
 };
 
-/* Returns whether the bytes have the word, in lower case, whatever their case. */
+/* Returns whether the bytes have the word, of small letters, whatever their case. Every statement
+ * is searched, so most bytes cost one comparison. */
 static int has(const char *p, size_t n, const char *word)
 {
 	const size_t len = strlen(word);
 
 	for (size_t i = 0; i + len <= n; i++)
-		if (tolower((unsigned char)p[i]) == *word && !strncasecmp(p + i, word, len))
+		if ((p[i] | 0x20) == *word && !strncasecmp(p + i, word, len))
 			return 1;
 	return 0;
 }
@@ -150,6 +151,12 @@ static int has_sure_end(const char *p, size_t n)
 	return 1;
 }
 
+/* 0x1F may be a text, too. */
+static int is_hex(const struct part *part, const char *p)
+{
+	return part->kind == PART_WORD && part->to - part->from > 2 && p[0] == '0' && p[1] == 'x';
+}
+
 void sql_set_statement(struct request *r, const char *p, size_t n, enum sql_dialect dialect)
 {
 	struct scan s = {p, n, 0, dialect};
@@ -165,15 +172,17 @@ void sql_set_statement(struct request *r, const char *p, size_t n, enum sql_dial
 		const struct part part = next_part(&s);
 		const char *at = p + part.from;
 		const size_t len = part.to - part.from;
-		const int hex = part.kind == PART_WORD && len > 2 && *at == '0' && at[1] == 'x';
+		int hides;
 
 		if (part.kind == PART_END) {
 			req_add_text(r, REQ_STATEMENT, p + done, n - done);
 			return;
 		}
-		if (part.kind == PART_TEXT
-			    ? secrets || has(at, len, "passw") || !has_sure_end(at, len)
-			    : secrets && hex) {
+		if (part.kind == PART_TEXT)
+			hides = secrets || has(at, len, "passw") || !has_sure_end(at, len);
+		else
+			hides = secrets && is_hex(&part, at);
+		if (hides) {
 			req_add_text(r, REQ_STATEMENT, p + done, part.from - done);
 			req_add_text(r, REQ_STATEMENT, "'***'", 5);
 			done = part.to;
