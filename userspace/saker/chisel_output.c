@@ -116,7 +116,7 @@ int chisel_output_open(struct chisel_output *out, const char *path, int is_drawi
 	int err = open_path(&new);
 
 	if (err) {
-		say("cannot write %s: %s", path, strerror(-err));
+		say("cannot write %s: %s", path, scap_open_output_error(path, err));
 		return err;
 	}
 	*out = new;

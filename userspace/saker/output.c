@@ -28,7 +28,7 @@ int output_open(struct output *out, const char *path, int fd, int unbuffered)
 		return 0;
 	out->fd = scap_open_output(path, O_TRUNC, 0600);
 	if (out->fd < 0) {
-		say("cannot write lines to %s: %s", path, strerror(-out->fd));
+		say("cannot write lines to %s: %s", path, scap_open_output_error(path, out->fd));
 		return out->fd;
 	}
 	out->owned = 1;

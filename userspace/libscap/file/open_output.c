@@ -124,3 +124,20 @@ int scap_open_output(const char *path, int flags, mode_t mode)
 		close(fd);
 	return err ? err : fd;
 }
+
+const char *scap_open_output_error(const char *path, int err)
+{
+	char end[PATH_MAX];
+	struct stat st;
+	int in_proc;
+
+	if (err != -EACCES)
+		return strerror(-err);
+	in_proc = scap_follow_links(end, &st, path);
+	if (in_proc == -EACCES)
+		return "Permission denied: the link, or one behind it, belongs to another user";
+	if (!in_proc && st.st_nlink && is_bait(end, &st))
+		return "Permission denied: the file belongs to another user, or one may have put "
+		       "it there; choose another folder";
+	return strerror(-err);
+}

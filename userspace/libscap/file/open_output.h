@@ -16,6 +16,8 @@ struct stat;
  * for such a link or file.
  */
 int scap_open_output(const char *path, int flags, mode_t mode);
+/* Returns the text of an error of scap_open_output; for -EACCES also what is another user's. */
+const char *scap_open_output_error(const char *path, int err);
 /*
  * Sets @end to the path to which @path leads by links of root and of the effective user, to be
  * opened with O_NOFOLLOW. Returns 0 with the state of the file in @st, st_nlink 0 if there is none;

@@ -85,6 +85,11 @@ static void opens(const char *path)
 static void refuses(const char *path, int err)
 {
 	assert_int_equal(scap_open_output(path, O_TRUNC, 0600), err);
+	if (err == -EACCES)
+		assert_non_null(
+			strstr(scap_open_output_error(path, err), "belongs to another user"));
+	else
+		assert_string_equal(scap_open_output_error(path, err), strerror(-err));
 }
 
 static void test_links_of_our_own(void **state)

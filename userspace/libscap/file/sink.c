@@ -122,7 +122,8 @@ int sink_open(struct sink **out, const char *path, enum scap_compress compress,
 	s->fd = is_stdout ? STDOUT_FILENO : open_path(path);
 	if (s->fd < 0 || fstat(s->fd, &st) != 0) {
 		err = s->fd < 0 ? s->fd : -errno;
-		scap_fail(log, err, "cannot write %s: %s", s->name, strerror(-err));
+		scap_fail(log, err, "cannot write %s: %s", s->name,
+			  scap_open_output_error(path, err));
 		goto err;
 	}
 	s->is_file = S_ISREG(st.st_mode) && !is_stdout;
