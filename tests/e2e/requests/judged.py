@@ -29,11 +29,14 @@ def wait_until(is_so):
         time.sleep(0.02)
 
 
-def probe(path, size):
-    """Sends a datagram; returns whether the file has grown."""
+def captured(path, word):
+    """Sends a datagram; returns whether the file has one like it, and so what came before."""
     with socket.socket(type=socket.SOCK_DGRAM) as s:
-        s.sendto(b"probe", ("127.0.0.1", 9))
-    return os.path.exists(path) and os.path.getsize(path) > size
+        s.sendto(word, ("127.0.0.1", 9))
+    if not os.path.exists(path):
+        return False
+    with open(path, "rb") as f:
+        return word in f.read()
 
 
 def exchange(port, pairs):
@@ -125,7 +128,7 @@ def main(path, name, *root):
     tshark = subprocess.Popen(["tshark", "-q", "-i", "lo", "-B", "16", "-w", path], stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL)
     try:
-        wait_until(lambda: probe(path, 1000))
+        wait_until(lambda: captured(path, b"the first datagram"))
         if name == "http":
             subprocess.run(["/usr/bin/python3", f"{HERE}/web.py"], check=True, stdout=subprocess.DEVNULL)
         elif root:
@@ -133,8 +136,7 @@ def main(path, name, *root):
                            stdout=subprocess.DEVNULL)
         else:
             {"kafka": kafka, "mongodb": mongodb}[name]()
-        size = os.path.getsize(path)
-        wait_until(lambda: probe(path, size)) # what came before is written, too
+        wait_until(lambda: captured(path, b"the last datagram"))
     finally:
         tshark.send_signal(signal.SIGINT)
         tshark.wait()

@@ -334,22 +334,32 @@ static void test_what_is_lost_is_in_the_stream(void **state)
 	scap_close(s);
 }
 
-/* The machine is quiet and one call comes: it does not wait for others to follow. The bound is
- * 20 ms; a loaded machine may not run us for longer than that. */
-static void test_lone_event_is_not_kept(void **state)
+/* Time from the only call of a thread to its event; UINT64_MAX: it did not come. */
+static uint64_t delay_of_lone_event(struct scap *s)
 {
-	struct scap *s = open_live();
 	pid_t pid = start(child_one_call);
 	uint64_t delay = UINT64_MAX, limit = clock_ns(CLOCK_MONOTONIC) + 5000 * MS;
 	struct scap_evt evt;
 
-	(void)state;
 	while (delay == UINT64_MAX && clock_ns(CLOCK_MONOTONIC) < limit)
 		if (scap_next(s, &evt, 100) == 1 && evt.hdr->tid == (uint64_t)pid &&
 		    evt.nr == SYS_getpgrp && evt.type & 1)
 			delay = clock_ns(CLOCK_REALTIME) - evt.ts_ns;
-	assert_true(delay < 100 * MS);
 	waitpid(pid, NULL, 0);
+	return delay;
+}
+
+/* The machine is quiet and one call comes: it does not wait for others to follow. The bound is
+ * 20 ms; a loaded machine may not run us for longer than that, but not each time. */
+static void test_lone_event_is_not_kept(void **state)
+{
+	struct scap *s = open_live();
+	int tries = 20;
+
+	(void)state;
+	while (delay_of_lone_event(s) >= 100 * MS && --tries)
+		;
+	assert_true(tries);
 	scap_close(s);
 }
 
