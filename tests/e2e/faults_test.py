@@ -6,8 +6,10 @@ import concurrent.futures
 import os
 import random
 import re
+import resource
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
@@ -153,6 +155,43 @@ class Processes(unittest.TestCase):
         self.assertEqual((began, ended), (short + many + 1, short + many + 1)) # the first process clones and ends, too
         mib = float(re.search(r"memory of saker +([\d.]+) MiB", read.stderr)[1])
         self.assertLess(mib, 100)
+
+
+class Files(unittest.TestCase):
+    """10,000 files of one process, which are there before, during and after the capture's start; others come and go."""
+    N = 10000
+    PROGRAM = f"""import os, resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, ({N} + 100, {N} + 100))
+null = os.open("/dev/null", os.O_RDONLY)
+for i in range({N}):
+    os.dup2(null, 50 + i)
+print("ready", flush=True)
+sys.stdin.read(1)
+for i in range({N}):
+    os.read(50 + i, 1)
+"""
+
+    def test_files(self):
+        e2e.need_live()
+        if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < self.N + 100:
+            e2e.skip_test(f"a process here may not open {self.N} files")
+        path = os.path.join(e2e.own_dir(self), "capture.scap")
+        program = subprocess.Popen([sys.executable, "-c", self.PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        with program:
+            program.stdout.readline()
+            others = subprocess.Popen(["sh", "-c", "while :; do true & cat /dev/null; done"])
+            self.addCleanup(others.wait)
+            self.addCleanup(others.kill)
+            with subprocess.Popen([e2e.SAKER, "-q", "-w", path, f"evt.type=procexit or proc.pid={program.pid}"],
+                                  stderr=subprocess.PIPE, text=True) as p:
+                e2e.wait_for_event(path, p)
+                program.communicate(b"x", timeout=e2e.DEADLINE_S)
+                p.send_signal(signal.SIGINT)
+                said = p.communicate(timeout=e2e.DEADLINE_S)[1]
+        self.assertEqual((p.returncode, program.returncode), (0, 0), said)
+        self.assertNotIn("lost", said)
+        names = e2e.run(e2e.SAKER, "-r", path, "-p", "*%fd.num %fd.name", "evt.type=read and evt.dir=< and fd.num>=50")
+        self.assertEqual(names.splitlines(), [f"{50 + i} /dev/null" for i in range(self.N)])
 
 
 if __name__ == "__main__":

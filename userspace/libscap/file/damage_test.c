@@ -5,9 +5,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "file/file_testing.h"
 #include "testing/test_main.h"
@@ -449,6 +453,82 @@ static void test_fifo(void **state)
 	assert_int_equal(scap_writer_close(w, NULL, NULL), 0);
 }
 
+static void on_alarm(int sig)
+{
+	(void)sig;
+}
+
+/* Moves bytes from one descriptor to another, 999 at a time with pauses. Ends the process. */
+static void move_slowly(int from, int to)
+{
+	uint8_t part[999];
+	ssize_t n;
+
+	while ((n = read(from, part, sizeof(part))) > 0 && write(to, part, n) == n)
+		usleep(300);
+	_exit(n != 0);
+}
+
+/* A signal each millisecond ends reads and writes early (EINTR, or a part of the bytes): a file
+ * of 1 MB is written to a pipe, and read from one, as it is. */
+static void test_interrupted(void **state)
+{
+	const struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+	const struct sigaction act = {.sa_handler = on_alarm};
+	const uint32_t lens[] = {8, 900};
+	static struct list l, got;
+	int out[2], in[2], status;
+	char write_path[32], read_from[32];
+	struct sigaction old;
+	pid_t pid;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		put_event(&l, EVT_READ_X, 2, lens);
+	for (enum scap_compress c = SCAP_COMPRESS_NONE; c <= SCAP_COMPRESS_ZSTD; c++) {
+		hear_anew();
+		assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+		assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+		snprintf(write_path, sizeof(write_path), "/proc/self/fd/%d", out[1]);
+		snprintf(read_from, sizeof(read_from), "/proc/self/fd/%d", in[0]);
+		pid = fork();
+		if (pid == 0) {
+			int copy = open(path_of("moved"), O_CREAT | O_TRUNC | O_WRONLY, 0600);
+
+			close(out[1]);
+			close(in[0]);
+			move_slowly(out[0], copy);
+		}
+		sigaction(SIGALRM, &act, &old);
+		setitimer(ITIMER_REAL, &often, NULL);
+		write_list(&l, write_path, c);
+		setitimer(ITIMER_REAL, &never, NULL);
+		close(out[0]);
+		close(out[1]);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+		pid = fork();
+		if (pid == 0) {
+			close(in[0]);
+			move_slowly(open(path_of("moved"), O_RDONLY), in[1]);
+		}
+		close(in[1]);
+		setitimer(ITIMER_REAL, &often, NULL);
+		assert_int_equal(read_path(&got, read_from), -ENODATA);
+		setitimer(ITIMER_REAL, &never, NULL);
+		sigaction(SIGALRM, &old, NULL);
+		close(in[0]);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+		assert_int_equal(said.n_all, 0);
+		assert_int_equal(got.n, l.n);
+		for (size_t i = 0; i < l.n; i++)
+			assert_same(&got.v[i], &l.v[i]);
+		list_fini(&got);
+	}
+	list_fini(&l);
+}
+
 static void find(const struct bytes *b, const char *words)
 {
 	hear_anew();
@@ -556,6 +636,7 @@ int main(void)
 		cmocka_unit_test(test_unwritable),
 		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_fifo),
+		cmocka_unit_test(test_interrupted),
 		cmocka_unit_test(test_verify),
 		cmocka_unit_test(test_verify_identity),
 		cmocka_unit_test(test_verify_cpus),
