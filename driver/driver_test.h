@@ -131,14 +131,16 @@ static inline pid_t capture_child(struct capture *c, const struct live_opts *o, 
 	return pid;
 }
 
-/* Returns the next record of @tid's call @nr from *from on, or NULL; moves *from past it. */
+/* Returns the next record of @tid's call @nr from *from on, or NULL; moves *from past it. Leaves
+ * out enters of preempted tasks, which may come for any call. */
 static inline const struct rec_hdr *find(const struct capture *c, size_t *from, pid_t tid,
 					 unsigned int nr)
 {
 	for (; *from < c->n; ++*from) {
 		const struct rec_hdr *r = c->recs[*from];
+		const unsigned int enter = r->flags & (REC_F_RAW_ENTER | REC_F_BLOCKED);
 
-		if (r->evt.tid == (uint64_t)tid && r->nr == nr)
+		if (r->evt.tid == (uint64_t)tid && r->nr == nr && enter != REC_F_RAW_ENTER)
 			return c->recs[(*from)++];
 	}
 	return NULL;

@@ -60,7 +60,11 @@ static int setup(void **state)
 	(void)state;
 	pages = mmap(NULL, N_PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		     0);
-	return pages == MAP_FAILED || madvise(pages, N_PAGES * PAGE, MADV_NOHUGEPAGE);
+	if (pages == MAP_FAILED)
+		return -1;
+	madvise(pages, N_PAGES * PAGE,
+		MADV_NOHUGEPAGE); /* fails where the kernel has no large ones */
+	return 0;
 }
 
 static size_t read_at(struct remote_memory *m, uint8_t *buf, uint64_t addr, size_t len)
