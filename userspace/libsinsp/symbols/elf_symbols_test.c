@@ -103,7 +103,8 @@ static size_t compare_with_nm(const struct symtab *t, const char *args, const ch
 	f = popen(cmd, "r");
 	assert_non_null(f);
 	for (;;) {
-		v = realloc(v, (n + 1) * sizeof(*v));
+		if (!(n & (n + 1))) /* at 0, 1, 3, 7: twice as many */
+			v = realloc(v, 2 * (n + 1) * sizeof(*v));
 		if (fscanf(f, "%llx %c %511s", &v[n].addr, &v[n].type, v[n].name) != 3)
 			break;
 		n++;
@@ -111,6 +112,7 @@ static size_t compare_with_nm(const struct symtab *t, const char *args, const ch
 	pclose(f);
 	for (size_t i = 0; i < n; i++) {
 		struct symtab_sym sym;
+		size_t first;
 		int same = 0;
 
 		if (!strchr("tTwWi", v[i].type) || v[i].name[0] == '$')
@@ -118,9 +120,10 @@ static size_t compare_with_nm(const struct symtab *t, const char *args, const ch
 		/* A symbol without size and without a successor cannot be found. */
 		if (!symtab_find(t, v[i].addr, &sym))
 			continue;
-		for (size_t k = 0; k < n && !same; k++)
-			same = v[k].addr == v[i].addr &&
-			       strncmp(v[k].name, sym.name, strcspn(v[k].name, "@")) == 0;
+		for (first = i; first && v[first - 1].addr == v[i].addr;)
+			first--; /* nm sorts by address */
+		for (size_t k = first; k < n && v[k].addr == v[i].addr && !same; k++)
+			same = strncmp(v[k].name, sym.name, strcspn(v[k].name, "@")) == 0;
 		/* A label inside of a function is named by the function. */
 		assert_true(same || sym.addr < v[i].addr);
 		n_checked += same;
