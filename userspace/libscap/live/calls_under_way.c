@@ -7,18 +7,16 @@
 #include "live/calls_under_way.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "capabilities.h"
-#include "clock.h"
 #include "live/raw_call.h"
+#include "thread_within.h"
 
-#define WAIT_NS 500000000ll
+#define WAIT_NS 500000000ull
 #define CHUNK_ROWS 256
 
 struct records {
@@ -31,7 +29,9 @@ struct calls_under_way {
 	atomic_int n_refs;
 	struct call_under_way *rows;
 	size_t n_rows, room;
-	struct records read; /* owned by the thread until it has ended, then by us */
+	struct records
+		read; /* this and read_err: owned by the thread until it has ended, then by us */
+	int read_err;
 	struct records *records; /* the records to deliver; NULL: none yet */
 	struct records plain;
 	size_t at;
@@ -98,35 +98,30 @@ static int make_records(const struct calls_under_way *s, struct records *r, int 
 	return n < 0 ? n : 0;
 }
 
-static void *read_memory(void *arg)
+static void read_memory(void *arg)
 {
 	struct calls_under_way *s = arg;
-	int err;
 
 	/* A process may hold this thread for ever, and the others drop theirs only later. */
 	capabilities_keep(1ull << CAP_SYS_PTRACE | 1ull << CAP_DAC_READ_SEARCH);
-	err = make_records(s, &s->read, 1);
-	put_ref(s);
-	return err ? s : NULL;
+	s->read_err = make_records(s, &s->read, 1);
+}
+
+static void end_left(void *arg)
+{
+	put_ref(arg);
 }
 
 /* Returns 1 if the records were read in time, else 0. */
 static int wait_for_memory(struct calls_under_way *s)
 {
-	struct timespec until;
-	pthread_t thread;
-	void *failed;
+	int done;
 
 	atomic_fetch_add(&s->n_refs, 1);
-	if (pthread_create(&thread, NULL, read_memory, s)) {
+	done = thread_run_within(read_memory, end_left, s, WAIT_NS);
+	if (done) /* else the thread keeps its reference */
 		put_ref(s);
-		return 0;
-	}
-	until = clock_deadline(WAIT_NS);
-	if (!pthread_clockjoin_np(thread, &failed, CLOCK_MONOTONIC, &until))
-		return !failed;
-	pthread_detach(thread);
-	return 0;
+	return done > 0 && !s->read_err;
 }
 
 /* The stream has the enters of later calls. */

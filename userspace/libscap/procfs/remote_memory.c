@@ -4,7 +4,6 @@
 #include "procfs/remote_memory.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "thread_start.h"
+#include "thread_within.h"
 
 #define PAGE_SZ 4096u
 #define WAIT_NS 500000000ull /* no page in RAM takes so long, whatever the load */
@@ -69,9 +67,7 @@ void remote_memory_close(struct remote_memory *m)
 
 /* ---- with a deadline ---- */
 
-/* Of the caller and of the thread: the last of them frees it. */
 struct job {
-	atomic_int n_refs;
 	int pid;
 	uint64_t addr;
 	size_t len, got;
@@ -80,57 +76,39 @@ struct job {
 
 static atomic_int n_left;
 
-/* Returns whether it was the last one. */
-static int put(struct job *j)
-{
-	if (atomic_fetch_sub(&j->n_refs, 1) != 1)
-		return 0;
-	free(j);
-	return 1;
-}
-
-static void *run(void *arg)
+static void read_job(void *arg)
 {
 	struct job *j = arg;
 	struct remote_memory m = {.pid = j->pid, .pagemap = -1};
 
 	j->got = remote_memory_read(&m, j->bytes, j->addr, j->len);
 	remote_memory_close(&m);
-	if (put(j)) /* the caller has left */
-		atomic_fetch_sub(&n_left, 1);
-	return NULL;
 }
 
-/* Returns the number of bytes that were read in time. */
-static size_t wait_for(struct job *j, pthread_t thread, void *buf)
+static void end_left(void *arg)
 {
-	const struct timespec until = clock_deadline(WAIT_NS);
-	size_t got;
-
-	if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until)) {
-		pthread_detach(thread);
-		atomic_fetch_add(&n_left, 1);
-		if (put(j)) /* it was done at the last moment */
-			atomic_fetch_sub(&n_left, 1);
-		return 0;
-	}
-	got = j->got;
-	memcpy(buf, j->bytes, got);
-	put(j);
-	return got;
+	free(arg);
+	atomic_fetch_sub(&n_left, 1);
 }
 
 size_t remote_memory_read_within(int pid, void *buf, uint64_t addr, size_t len)
 {
 	struct job *j = atomic_load(&n_left) < LEFT_MAX ? malloc(sizeof(*j) + len) : NULL;
-	pthread_t thread;
+	size_t got = 0;
+	int done;
 
 	if (!j)
 		return 0;
-	*j = (struct job){.n_refs = 2, .pid = pid, .addr = addr, .len = len};
-	if (thread_start(&thread, run, j)) {
-		free(j);
+	*j = (struct job){.pid = pid, .addr = addr, .len = len};
+	done = thread_run_within(read_job, end_left, j, WAIT_NS);
+	if (!done) { /* the thread has the job */
+		atomic_fetch_add(&n_left, 1);
 		return 0;
 	}
-	return wait_for(j, thread, buf);
+	if (done > 0) {
+		got = j->got;
+		memcpy(buf, j->bytes, got);
+	}
+	free(j);
+	return got;
 }
