@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "container_json.h"
 #include "testing/fake_docker.h"
 #include "testing/test_main.h"
@@ -651,6 +653,56 @@ static void test_users_do_not_fill_the_queue(void **state)
 	sinsp_lookup_free(l);
 }
 
+#define LATE_MS 150
+
+static void answer_late(struct fake_docker *d, int fd, const char *path)
+{
+	(void)d;
+	(void)path;
+	usleep(LATE_MS * 1000);
+	fake_answer(fd, "404 Not Found", "{}");
+}
+
+/* The names of all other users wait as long as a user's server takes: it rests for ten times that.
+ */
+static void test_slow_server_of_a_user_rests(void **state)
+{
+	struct sinsp_lookup_opts opts = {.sz = sizeof(opts), .retry_ms = 1};
+	char full_id[65], id[13], folder[4][128], path[160];
+	const uint64_t begin_ns = clock_now_ns();
+	struct sinsp_lookup *l;
+	struct fake_docker d;
+	uint64_t ms;
+
+	(void)state;
+	fake_start(&d, answer_late);
+	snprintf(folder[0], sizeof(folder[0]), "%s/run", d.dir);
+	snprintf(folder[1], sizeof(folder[1]), "%s/run/user", d.dir);
+	snprintf(folder[2], sizeof(folder[2]), "%s/run/user/%u", d.dir, getuid());
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(mkdir(folder[i], 0700), 0);
+	snprintf(path, sizeof(path), "%s/docker.sock", folder[2]);
+	assert_int_equal(rename(d.path, path), 0);
+	opts.root = d.dir;
+	assert_int_equal(sinsp_lookup_new(&l, &opts), 0);
+	for (int i = 0; i < 16; i++) {
+		snprintf(full_id, sizeof(full_id), "%012d%052d", i, 0);
+		snprintf(id, sizeof(id), "%.12s", full_id);
+		assert_int_equal(sinsp_lookup_request(l, SINSP_CT_DOCKER, getuid(), id, full_id),
+				 0);
+	}
+	do {
+		pause_ms();
+		ms = (clock_now_ns() - begin_ns) / 1000000;
+	} while (!fake_n_requests(&d) || ms < 8 * LATE_MS);
+	assert_true((uint64_t)fake_n_requests(&d) <= 2 + ms / (10 * LATE_MS));
+	sinsp_lookup_free(l);
+	unlink(path);
+	for (int i = 3; i--;)
+		rmdir(folder[i]);
+	fake_stop(&d);
+}
+
 static void test_who_is_asked(void **state)
 {
 	(void)state;
@@ -680,6 +732,7 @@ int main(void)
 		cmocka_unit_test(test_end_while_it_hangs),
 		cmocka_unit_test(test_queue_is_bounded),
 		cmocka_unit_test(test_users_do_not_fill_the_queue),
+		cmocka_unit_test(test_slow_server_of_a_user_rests),
 		cmocka_unit_test(test_who_is_asked),
 	};
 
