@@ -855,6 +855,16 @@ class Programs(Base):
                 os.unlink(out)
             self.assertFalse(os.path.exists(out))
 
+    def test_capture_that_cannot_start(self):
+        """A command waits already, and has what saker had open; the file is begun."""
+        folder = self.path("cannot")
+        os.mkdir(folder)
+        p = subprocess.run(["prlimit", "--nofile=20", e2e.SAKER, "profile", "-o", os.path.join(folder, "x.svg"), "--", "true"],
+                           capture_output=True, text=True, timeout=e2e.DEADLINE_S, env={**os.environ, **SESSION})
+        self.assertEqual(p.returncode, 125)
+        self.assertRegex(p.stderr, "(?m)^saker: .*Too many open files")
+        self.assertEqual(os.listdir(folder), [])
+
 
 class Limits(Base):
     def test_more_stacks_than_are_kept(self):

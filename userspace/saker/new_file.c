@@ -40,7 +40,11 @@ static void stand_apart(int from)
 	close_range((unsigned int)from + 1, UINT_MAX, 0);
 }
 
-/* The end of the pipe without a byte means that the capture ended. Its status is an errno. */
+/* To the keeper. The end of the pipe means that saker was killed; it does not come while another
+ * child has the pipe, as a command that has not begun. */
+enum { KEEP = 'k', DROP = 'd' };
+
+/* Its status is an errno. */
 static _Noreturn void run_keeper(int from, const char *temporary, const char *path)
 {
 	int err = 0;
@@ -52,10 +56,12 @@ static _Noreturn void run_keeper(int from, const char *temporary, const char *pa
 	do
 		n = read(from, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	if (n == 1 && rename(temporary, path))
+	if (n == 1 && byte == KEEP) {
+		if (!rename(temporary, path))
+			_exit(0);
 		err = errno;
-	if (n != 1 || err)
-		unlink(temporary);
+	}
+	unlink(temporary);
 	_exit(err);
 }
 
@@ -98,34 +104,32 @@ int new_file_open(struct new_file *nf, const char *path, mode_t mode)
 	return fd;
 }
 
-static int end_keeper(struct new_file *nf)
+/* The status of a helper that has ended is the result. */
+static int end_keeper(struct new_file *nf, char how)
 {
-	int status;
 	pid_t pid;
+	int status, err = 0;
 
 	if (!nf->keeper)
 		return 0;
+	if (write(nf->to_keeper, &how, 1) < 0 && errno != EPIPE)
+		err = -errno;
 	close(nf->to_keeper);
 	do
 		pid = waitpid(nf->keeper, &status, 0);
 	while (pid < 0 && errno == EINTR);
 	nf->keeper = 0;
+	if (err)
+		return err;
 	return pid < 0 || !WIFEXITED(status) ? -EIO : -WEXITSTATUS(status);
 }
 
 int new_file_keep(struct new_file *nf)
 {
-	/* The status of a helper that has ended is the result. */
-	if (nf->keeper && write(nf->to_keeper, "", 1) < 0 && errno != EPIPE) {
-		const int err = -errno;
-
-		end_keeper(nf);
-		return err;
-	}
-	return end_keeper(nf);
+	return end_keeper(nf, KEEP);
 }
 
 void new_file_drop(struct new_file *nf)
 {
-	end_keeper(nf);
+	end_keeper(nf, DROP);
 }
