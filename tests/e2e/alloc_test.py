@@ -34,7 +34,7 @@ MODES = [
 # With ALLOC_LIVE=1 these, too, which takes ten minutes. What they print differs each time.
 LIVE = [
     ("saker", "-q -w OUT -- true"),
-    ("saker", "profile --off-cpu -o OUT.txt -- true"),
+    ("saker", "profile --off-cpu -o OUT.txt -- sleep 0.05"),
     ("saker", "--requests --tls --page-faults --tcp -q -- true"),
 ]
 CRASHED = 99

@@ -132,8 +132,11 @@ static struct {
 	char path[64];
 	int fd, quit_fd, is_silent;
 	pthread_t thread;
-	struct bytes answer;
-} server;
+	struct bytes answer; /* and is_silent: of the next query */
+	pthread_mutex_t lock;
+	struct bytes sent; /* under the lock, these two: of the query under way */
+	int keeps_open;
+} server = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Answers each connection, and reads what comes until the client closes it. */
 static void *serve(void *arg)
@@ -144,9 +147,11 @@ static void *serve(void *arg)
 	while ((fd = accept(server.fd, NULL, NULL)) >= 0) {
 		char more[4096];
 
-		send(fd, server.answer.p, server.answer.n, MSG_NOSIGNAL);
-		if (!server.is_silent)
+		pthread_mutex_lock(&server.lock);
+		send(fd, server.sent.p, server.sent.n, MSG_NOSIGNAL);
+		if (!server.keeps_open)
 			shutdown(fd, SHUT_WR);
+		pthread_mutex_unlock(&server.lock);
 		while (recv(fd, more, sizeof(more), 0) > 0)
 			;
 		close(fd);
@@ -182,6 +187,10 @@ static int query(char **json, const char *event, int timeout_ms)
 	const struct cri_opts opts = {
 		.sz = sizeof(opts), .quit_fd = server.quit_fd, .timeout_ms = timeout_ms};
 
+	pthread_mutex_lock(&server.lock);
+	server.sent = server.answer;
+	server.keeps_open = server.is_silent;
+	pthread_mutex_unlock(&server.lock);
 	*json = strdup(event);
 	return cri_add_pod_labels(json, server.path, &opts);
 }
