@@ -464,6 +464,20 @@ class CommandLine(unittest.TestCase):
         self.assertRegex(p.stderr, rb"^saker: cannot write lines to standard output: No space.*\n$")
         self.refuses("cannot write lines to /nowhere/x: ", "-r", self.ten, "-o", "/nowhere/x")
 
+    def test_full_standard_output(self):
+        for words in ("exporter", "-r", self.ten, "--print"), ("exporter", "--list-metrics"), ("send", "--help"), \
+                ("top", "-r", self.ten, "-b"), ("top", "-r", self.ten, "-b", "-j"), ("top", "--list-views"), ("-L",):
+            for unbuffered in [], ["stdbuf", "-o0"]:
+                with open("/dev/full", "wb") as full:
+                    p = subprocess.run([*unbuffered, e2e.SAKER, *words], stdout=full, stderr=subprocess.PIPE)
+                self.assertEqual(p.returncode, 1, words)
+                self.assertRegex(p.stderr, rb"^saker.*: cannot write to standard output: .*\n$", words)
+                p = subprocess.Popen([*unbuffered, e2e.SAKER, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                p.stdout.close() # nobody reads, which is no fault
+                self.assertEqual(p.stderr.read(), b"", words)
+                self.assertIn(p.wait(), (0, -signal.SIGPIPE), words)
+                p.stderr.close()
+
     # writing files
 
     def test_written_file_prints_the_same(self):

@@ -23,6 +23,7 @@
 #include "say.h"
 #include "server.h"
 #include "signals.h"
+#include "standard_streams.h"
 
 /* As in saker: large blocks, such as pages, are returned to the system. */
 static void give_memory_back(void)
@@ -62,17 +63,15 @@ static int print_page(struct pages *ps, const struct exporter_options *o)
 {
 	const struct page *page = pages_get(
 		ps, o->openmetrics ? EXPOSITION_OPENMETRICS : EXPOSITION_TEXT, clock_now_ns());
+	int err;
 
 	if (!page) {
 		say("no memory for the page");
 		return -ENOMEM;
 	}
-	fwrite(page->p, 1, page->len, stdout);
+	err = stdout_put(page->p, page->len);
 	pages_put(page);
-	if (fflush(stdout) == 0 || errno == EPIPE)
-		return 0;
-	say("cannot write to standard output: %s", strerror(errno));
-	return -EIO;
+	return err == -EPIPE ? 0 : err;
 }
 
 /* The accounting of a kernel that refuses it costs its metrics only. */
@@ -212,6 +211,7 @@ int main(int argc, char **argv)
 	struct exporter_options o = {0};
 	int status;
 
+	standard_fds_fill();
 	give_memory_back();
 	signals_begin();
 	signal(SIGPIPE, SIG_IGN);
@@ -219,5 +219,5 @@ int main(int argc, char **argv)
 	status = exporter_options_parse(&o, argc, argv) ? 1 : 0;
 	status = status ?: run_mode(&o, argc, argv);
 	exporter_options_fini(&o);
-	return status;
+	return stdout_end(status);
 }

@@ -19,6 +19,7 @@
 #include "otlp_url.h"
 #include "privileges.h"
 #include "say.h"
+#include "standard_streams.h"
 
 #define AT(member) offsetof(struct send_options, member)
 #define FOR_NS (60 * CLOCK_S)
@@ -210,6 +211,7 @@ int main(int argc, char **argv)
 	struct otlp_headers headers = {0};
 	int status = 0;
 
+	standard_fds_fill();
 	signal(SIGPIPE, SIG_IGN);
 	if (parse(&o, argc, argv))
 		status = 1;
@@ -223,5 +225,5 @@ int main(int argc, char **argv)
 		status = send_file(&o, &headers);
 	otlp_headers_fini(&headers);
 	free(o.headers.v);
-	return status;
+	return stdout_end(status);
 }

@@ -14,6 +14,7 @@
 #include "privileges.h"
 #include "say.h"
 #include "signals.h"
+#include "standard_streams.h"
 #include "state/inspector.h"
 #include "top_select.h"
 
@@ -116,12 +117,7 @@ static int flush(struct run *run)
 	const size_t n = run->out.len;
 
 	run->out.len = 0;
-	if (n)
-		fwrite(run->out.p, 1, n, stdout);
-	if (!fflush(stdout) || errno == EPIPE)
-		return ferror(stdout) ? -EPIPE : 0;
-	say("cannot write to standard output: %s", strerror(errno));
-	return -EIO;
+	return stdout_put(run->out.p ?: "", n);
 }
 
 /* As csysdig: events of the capture itself have rows, too. */

@@ -10,6 +10,7 @@
 #include "inspector_open.h"
 #include "say.h"
 #include "signals.h"
+#include "standard_streams.h"
 #include "top_capture.h"
 #include "top_keys.h"
 #include "top_list.h"
@@ -132,10 +133,11 @@ int main(int argc, char **argv)
 	struct top_options o = {0};
 	int status = 1;
 
+	standard_fds_fill();
 	signals_begin();
 	signal(SIGPIPE, SIG_IGN);
 	if (!top_options_parse(&o, argc, argv))
 		status = run_mode(&o);
 	top_options_fini(&o);
-	return status;
+	return stdout_end(status);
 }

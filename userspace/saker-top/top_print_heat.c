@@ -10,6 +10,7 @@
 
 #include "say.h"
 #include "signals.h"
+#include "standard_streams.h"
 #include "state/inspector.h"
 #include "top_capture.h"
 #include "top_cell.h"
@@ -34,9 +35,10 @@ static const struct top_spectrum *spectrum_of(const struct heat *h)
 
 static int flush(struct heat *h)
 {
-	fwrite(h->out.p ?: "", 1, h->out.len, stdout);
+	const size_t n = h->out.len;
+
 	h->out.len = 0;
-	return fflush(stdout) ? -errno : 0;
+	return stdout_put(h->out.p ?: "", n);
 }
 
 /* ---- lines ---- */

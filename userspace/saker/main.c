@@ -23,6 +23,7 @@
 #include "say.h"
 #include "selftest.h"
 #include "spawn.h"
+#include "standard_streams.h"
 #include "verify.h"
 #include "wrap.h"
 
@@ -145,35 +146,6 @@ static int run_mode(struct options *o, uint64_t start_ns)
 	return STATUS_FAILED;
 }
 
-/* Output that was not written is a failure, unless the reader closed the pipe. */
-static int flush_stdout(int status)
-{
-	if (fflush(stdout) == 0 || errno == EPIPE)
-		return status;
-	say("cannot write to standard output: %s", strerror(errno));
-	return STATUS_FAILED;
-}
-
-/*
- * A closed standard descriptor would be reused by a file that we open, which would then get
- * messages. Each is opened in the wrong direction, so that using it fails as if it were still
- * closed.
- */
-static void fill_standard_fds(void)
-{
-	int fd;
-
-	do {
-		fd = open("/dev/null", O_WRONLY);
-		if (fd == STDOUT_FILENO || fd == STDERR_FILENO) {
-			close(fd);
-			fd = open("/dev/null", O_RDONLY);
-		}
-	} while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
-}
-
 static int has_command(int argc, char **argv)
 {
 	int i;
@@ -202,14 +174,14 @@ int main(int argc, char **argv)
 	struct options o = {0};
 	int status;
 
-	fill_standard_fds();
+	standard_fds_fill();
 	give_memory_back();
 	if (other_program_is_named(argc, argv))
 		return other_program_run(argc, argv);
 	if (options_parse(&o, argc, argv))
 		status = has_command(argc, argv) ? STATUS_SELF_FAILED : STATUS_FAILED;
 	else
-		status = flush_stdout(run_mode(&o, start_ns));
+		status = stdout_end(run_mode(&o, start_ns));
 	options_fini(&o);
 	return status;
 }
