@@ -83,6 +83,24 @@ class Live(unittest.TestCase):
         for script, status in ("exit 0", 0), ("exit 7", 7), ("kill -9 $$", 137):
             self.assertEqual(self.saker("-q", "--", "sh", "-c", script).returncode, status)
 
+    def test_children_that_a_parent_ignores(self):
+        """So does its child: the kernel would keep the status of none."""
+        p = self.saker("-q", "--", "sh", "-c", "exit 7", preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual((p.returncode, p.stderr), (7, ""))
+
+    def test_signals_that_are_blocked(self):
+        ends = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}
+        signal.pthread_sigmask(signal.SIG_BLOCK, ends)
+        self.addCleanup(signal.pthread_sigmask, signal.SIG_UNBLOCK, ends)
+        p = self.start("-q", "-w", self.capture)
+        e2e.somebody(self)
+        e2e.wait_for_event(self.capture, p)
+        p.terminate()
+        self.assertEqual(p.wait(60), 0)
+        # The command blocks them as ever.
+        p = self.saker("-q", "--", "grep", "^SigBlk:", "/proc/self/status")
+        self.assertEqual(int(p.stdout.split()[1], 16), sum(1 << end - 1 for end in ends))
+
     def test_commands_that_cannot_run(self):
         script = os.path.join(self.dir, "script")
         with open(script, "w", encoding="utf-8") as f:

@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "options.h"
 #include "say.h"
+#include "signals.h"
 #include "spawn.h"
 #include "testing/unwind_selftest_run.h"
 
@@ -155,7 +156,7 @@ static int run(struct settings *s)
 	const struct sigaction act = {.sa_handler = stop};
 	struct unwind_selftest_run *r;
 	const struct unwind_selftest_sum *sum;
-	struct spawn child = {0};
+	struct spawn child = {.go_fd = -1, .errno_fd = -1};
 	double until;
 	int status;
 
@@ -167,6 +168,7 @@ static int run(struct settings *s)
 		say("-p %lld: no such process", (long long)s->o.pid);
 		return STATUS_FAILED;
 	}
+	signals_begin();
 	status = s->command ? spawn_start(&child, s->command, 1) : 0;
 	if (status)
 		return status;

@@ -16,7 +16,10 @@ static int hangup_reloads;
 
 static const int ends[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 enum { N_ENDS = sizeof(ends) / sizeof(ends[0]) };
-static unsigned int ignored; /* bit i: ends[i] was ignored when saker was started */
+/* When saker was started: */
+static unsigned int ignored; /* bit i: ends[i] was */
+static sigset_t blocked; /* those of ends that were */
+static int ignored_children; /* the kernel would keep the status of none */
 
 static int was_ignored(int sig)
 {
@@ -26,10 +29,29 @@ static int was_ignored(int sig)
 	return 0;
 }
 
+static void unblock(void)
+{
+	sigset_t all, before;
+
+	sigemptyset(&all);
+	for (unsigned int i = 0; i < N_ENDS; i++)
+		sigaddset(&all, ends[i]);
+	pthread_sigmask(SIG_UNBLOCK, &all, &before);
+	sigemptyset(&blocked);
+	for (unsigned int i = 0; i < N_ENDS; i++)
+		if (sigismember(&before, ends[i]))
+			sigaddset(&blocked, ends[i]);
+}
+
 void signals_begin(void)
 {
 	struct sigaction was;
 
+	unblock();
+	if (!sigaction(SIGCHLD, NULL, &was) && was.sa_handler == SIG_IGN) {
+		ignored_children = 1;
+		signal(SIGCHLD, SIG_DFL);
+	}
 	for (unsigned int i = 0; i < N_ENDS; i++) {
 		if (sigaction(ends[i], NULL, &was) || was.sa_handler != SIG_IGN)
 			continue;
@@ -44,6 +66,9 @@ void signals_as_inherited(void)
 	for (unsigned int i = 0; i < N_ENDS; i++)
 		if (ignored >> i & 1)
 			signal(ends[i], SIG_IGN);
+	if (ignored_children)
+		signal(SIGCHLD, SIG_IGN);
+	pthread_sigmask(SIG_BLOCK, &blocked, NULL);
 }
 
 static void end_at_once(int sig)

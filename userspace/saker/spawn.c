@@ -122,7 +122,7 @@ err:
 void spawn_release(struct spawn *sp)
 {
 	/* The child may be gone: spawn_ended reports that. */
-	if (write(sp->go_fd, "", 1) < 0)
+	if (write(sp->go_fd, "", 1) < 0 && errno != EPIPE)
 		say_cause(say_n_errors(), sp->path, -errno);
 	close(sp->go_fd);
 	sp->go_fd = -1;
