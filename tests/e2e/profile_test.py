@@ -855,6 +855,19 @@ class Programs(Base):
                 os.unlink(out)
             self.assertFalse(os.path.exists(out))
 
+    def test_signal_to_the_group_at_the_start(self):
+        """As Ctrl-C: the temporary file goes, also if the signal comes before what removes it is ready."""
+        folder = self.path("group")
+        os.mkdir(folder)
+        for _ in range(20):
+            p = subprocess.Popen([e2e.SAKER, "profile", "-d", "60", "-o", os.path.join(folder, "x.svg")], start_new_session=True,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                 env={**os.environ, **SESSION})
+            wait_until(lambda: os.listdir(folder) or p.poll() is not None)
+            os.killpg(p.pid, signal.SIGINT)
+            p.wait(e2e.DEADLINE_S)
+            wait_until(lambda: not [name for name in os.listdir(folder) if name != "x.svg"])
+
     def test_capture_that_cannot_start(self):
         """A command waits already, and has what saker had open; the file is begun."""
         folder = self.path("cannot")

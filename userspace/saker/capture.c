@@ -52,6 +52,18 @@ static double read_share(const struct capture *c)
 	return sum / (double)c->n_inspectors;
 }
 
+/* Without them a profile would have no names: it ends without a result. */
+static int begin_symbols(struct capture *c)
+{
+	const int err = sinsp_symbols_begin(c->inspectors[0]);
+
+	if (err) {
+		say_cause(say_n_errors(), "cannot read the symbols of the kernel", err);
+		c->dispatch.chisels->runs = 0;
+	}
+	return err;
+}
+
 static int open_all(struct capture *c)
 {
 	int err = capture_check_terminals(c->o) ?: capture_check_files(c->o);
@@ -73,7 +85,7 @@ static int open_all(struct capture *c)
 	if (c->dispatch.chisels)
 		err = chisels_begin(c->dispatch.chisels, c->inspectors[0]);
 	if (!err && c->live && c->o->profile.on && c->dispatch.chisels)
-		err = sinsp_symbols_begin(c->inspectors[0]);
+		err = begin_symbols(c);
 	if (!err && c->live)
 		privileges_drop(samples_wanted(&c->o->sample),
 				c->o->flight.span_ns || pieces_wanted(c->o));
@@ -516,6 +528,19 @@ int capture_check_privileges(const struct options *o)
 	return o->command ? STATUS_SELF_FAILED : STATUS_FAILED;
 }
 
+/* Compiles what decides about events, and starts the command, which waits. Returns a status. */
+static int prepare(struct capture *c)
+{
+	const struct options *o = c->o;
+
+	if (filter_arg_compile(&c->dispatch.filter, o->filter, "filter", o) ||
+	    filter_arg_compile(&c->dispatch.trigger, o->flight.trigger, "--trigger", o) ||
+	    (c->live && init_pushdown(c)))
+		return o->command ? STATUS_SELF_FAILED : STATUS_FAILED;
+	return o->command ? spawn_start(&c->spawn, o->command, samples_wanted(&o->sample) || o->tls)
+			  : STATUS_OK;
+}
+
 int capture_run(const struct options *o, struct chisels *chisels, uint64_t start_ns)
 {
 	struct capture c = {
@@ -532,17 +557,12 @@ int capture_run(const struct options *o, struct chisels *chisels, uint64_t start
 	signals_begin();
 	if (o->flight.span_ns)
 		signals_catch_trigger();
-	if (filter_arg_compile(&c.dispatch.filter, o->filter, "filter", o) ||
-	    filter_arg_compile(&c.dispatch.trigger, o->flight.trigger, "--trigger", o) ||
-	    (c.live && init_pushdown(&c)))
-		return o->command ? STATUS_SELF_FAILED : STATUS_FAILED;
-	if (o->command) {
-		status = spawn_start(&c.spawn, o->command, samples_wanted(&o->sample) || o->tls);
-		if (status) {
-			sinsp_filter_free(c.dispatch.filter);
-			sinsp_filter_free(c.dispatch.trigger);
-			return status;
-		}
+	status = prepare(&c);
+	if (status) {
+		sinsp_filter_free(c.dispatch.filter);
+		sinsp_filter_free(c.dispatch.trigger);
+		pushdown_fini(&c.chisels_pushdown);
+		return status;
 	}
 	/*
 	 * Writes return EPIPE or EFBIG instead. Other signals end an opening that takes too long.

@@ -88,13 +88,19 @@ static int start_keeper(struct new_file *nf, const char *temporary, const char *
 
 int new_file_open(struct new_file *nf, const char *path, mode_t mode)
 {
+	sigset_t all, before;
 	char *temporary;
 	int fd, err;
 
 	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
 		return -ENOMEM;
+	/* A signal for the group ends neither us without a keeper, nor that before it stands apart.
+	 */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
 	fd = make_temporary(temporary, mode);
 	err = fd < 0 ? 0 : start_keeper(nf, temporary, path);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (err) {
 		unlink(temporary);
 		close(fd);

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -69,8 +71,10 @@ int other_program_wait(int argc, char **argv)
 	const pid_t pid = fork();
 	int status;
 
-	if (!pid)
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		_exit(other_program_run(argc, argv));
+	}
 	if (pid < 0) {
 		say("cannot start saker %s: %s", argv[1], strerror(errno));
 		return STATUS_FAILED;

@@ -166,6 +166,13 @@ static void break_if_refused(const struct live_progs *p, const struct bpf_progra
 		insns[0] = (struct bpf_insn){.code = BPF_JMP | BPF_EXIT};
 }
 
+static void job_fini(struct job *job)
+{
+	free(job->insns);
+	free((void *)job->opts.func_info);
+	free((void *)job->opts.line_info);
+}
+
 static int add_job(struct live_progs *p, const struct bpf_program *prog,
 		   const struct bpf_prog_load_opts *opts)
 {
@@ -189,8 +196,10 @@ static int add_job(struct live_progs *p, const struct bpf_program *prog,
 	job->opts.line_info =
 		copy_of(opts->line_info, opts->line_info_cnt * opts->line_info_rec_size);
 	if (!job->insns || (opts->func_info_cnt && !job->opts.func_info) ||
-	    (opts->line_info_cnt && !job->opts.line_info))
+	    (opts->line_info_cnt && !job->opts.line_info)) {
+		job_fini(job);
 		return -ENOMEM;
+	}
 	pthread_mutex_lock(&p->lock);
 	p->n_jobs++;
 	pthread_cond_signal(&p->more);
@@ -469,9 +478,7 @@ void live_progs_free(struct live_progs *p)
 	for (unsigned int i = 0; i < p->n_jobs; i++) {
 		if (p->jobs[i].taken && p->jobs[i].fd >= 0)
 			close(p->jobs[i].fd);
-		free(p->jobs[i].insns);
-		free((void *)p->jobs[i].opts.func_info);
-		free((void *)p->jobs[i].opts.line_info);
+		job_fini(&p->jobs[i]);
 	}
 	if (p->types_fd >= 0)
 		close(p->types_fd);
