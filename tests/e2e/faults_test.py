@@ -176,22 +176,26 @@ for i in range({N}):
         if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < self.N + 100:
             e2e.skip_test(f"a process here may not open {self.N} files")
         path = os.path.join(e2e.own_dir(self), "capture.scap")
-        program = subprocess.Popen([sys.executable, "-c", self.PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        with program:
-            program.stdout.readline()
-            others = subprocess.Popen(["sh", "-c", "while :; do true & cat /dev/null; done"])
-            self.addCleanup(others.wait)
-            self.addCleanup(others.kill)
-            with subprocess.Popen([e2e.SAKER, "-q", "-w", path, f"evt.type=procexit or proc.pid={program.pid}"],
-                                  stderr=subprocess.PIPE, text=True) as p:
-                e2e.wait_for_event(path, p)
-                program.communicate(b"x", timeout=e2e.DEADLINE_S)
-                p.send_signal(signal.SIGINT)
-                said = p.communicate(timeout=e2e.DEADLINE_S)[1]
-        self.assertEqual((p.returncode, program.returncode), (0, 0), said)
+        program = self.start(sys.executable, "-c", self.PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        program.stdout.readline()
+        self.start("sh", "-c", "while :; do true & cat /dev/null; done")
+        # The loop makes half a million records a second, which the reader may see late.
+        saker = self.start(e2e.SAKER, "-q", "--ring-size", "64M", "-w", path, f"evt.type=procexit or proc.pid={program.pid}",
+                           stderr=subprocess.PIPE, text=True)
+        e2e.wait_for_event(path, saker)
+        program.communicate(b"x", timeout=e2e.DEADLINE_S)
+        saker.send_signal(signal.SIGINT)
+        said = saker.communicate(timeout=e2e.DEADLINE_S)[1]
+        self.assertEqual((saker.returncode, program.returncode), (0, 0), said)
         self.assertNotIn("lost", said)
         names = e2e.run(e2e.SAKER, "-r", path, "-p", "*%fd.num %fd.name", "evt.type=read and evt.dir=< and fd.num>=50")
         self.assertEqual(names.splitlines(), [f"{50 + i} /dev/null" for i in range(self.N)])
+
+    def start(self, *words, **options):
+        p = subprocess.Popen(words, **options)
+        for end in p.wait, p.kill:
+            self.addCleanup(end)
+        return p
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -77,6 +78,7 @@ static pid_t start(const char *prog)
 	pid = fork();
 	assert_true(pid >= 0);
 	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* it has no end of its own */
 		dup2(fds[1], STDOUT_FILENO);
 		close(fds[0]);
 		close(fds[1]);
