@@ -337,9 +337,11 @@ class Live(unittest.TestCase):
         quiet = "function on_event() end chisel.set_filter('evt.type=%s')"
         mkdir, rmdir = (self.chisel(name, quiet % name) for name in ("mkdir", "rmdir"))
         everything = self.chisel("all", "function on_event() end")
-        full = self.records("-c", mkdir, "--no-pushdown")
-        self.assertLess(self.records("-c", mkdir), full / 2)
-        self.assertLess(self.records("-c", mkdir, "-c", rmdir), full / 2)
+        for _ in range(5): # clones and execs of other processes are recorded, too, which may be many
+            full, one, two = (self.records("-c", mkdir, *more) for more in (["--no-pushdown"], [], ["-c", rmdir]))
+            if max(one, two) < full / 2:
+                break
+        self.assertLess(max(one, two), full / 2)
         # Another consumer needs the event.
         self.assertGreater(self.records("-c", mkdir, "-c", everything), full / 2)
         self.assertGreater(self.records("-c", mkdir, "-w", os.path.join(self.dir, "out.scap")), full / 2)

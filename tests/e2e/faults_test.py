@@ -116,10 +116,10 @@ class Memory(unittest.TestCase):
         return next((path for path in (os.path.join(cgroup, name) for name in ("memory.limit_in_bytes", "memory.max"))
                      if os.path.exists(path)), None)
 
-    def capture(self, limit):
+    def capture(self, limit, *options):
         e2e.write_text(self.cgroup, limit)
         script = f'echo $$ >{os.path.dirname(self.cgroup)}/cgroup.procs; exec "$@"'
-        return subprocess.run(["sh", "-c", script, "sh", e2e.SAKER, "-q", "-w", self.path, "--", "dd", "if=/dev/zero",
+        return subprocess.run(["sh", "-c", script, "sh", e2e.SAKER, "-q", *options, "-w", self.path, "--", "dd", "if=/dev/zero",
                                "of=/dev/null", "bs=1", "count=600000"], capture_output=True, text=True)
 
     def test_little(self):
@@ -131,8 +131,8 @@ class Memory(unittest.TestCase):
         self.assertIn("sound", e2e.run(e2e.SAKER, "-r", self.path, "--verify"))
 
     def test_too_little(self):
-        """The rings are refused."""
-        p = self.capture("8M")
+        """The rings are refused, though there is room for all else."""
+        p = self.capture("48M", "--ring-size", "128M")
         self.assertIn("saker: cannot create the first ring: not enough memory; give smaller rings\n", p.stderr)
         self.assertNotIn(p.returncode, (0, -signal.SIGKILL))
 
