@@ -25,7 +25,6 @@ MODES = [
     ("saker", "-r FILE -c topprocs_file"),
     ("saker", "-r FILE -c spectrogram 100"),
     ("saker", "-r FILE -c spy_users"),
-    ("saker", "-l --markdown"),
     ("saker", "why -r FILE"),
     ("saker-top", "-r FILE -b -v procs"),
     ("saker-top", "-r FILE -b -v files -j"),
@@ -85,8 +84,8 @@ class Replay(unittest.TestCase):
     def test_every_allocation(self):
         seen, wrong, tried = set(), [], 0
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            for mode in MODES + (LIVE if os.environ.get("ALLOC_LIVE") else []):
-                places = os.path.join(self.folder, "places")
+            for number, mode in enumerate(MODES + (LIVE if os.environ.get("ALLOC_LIVE") else [])):
+                places = os.path.join(self.folder, f"places.{number}")
                 usual = self.once(mode, SAKER_FAIL_ALLOC="0", SAKER_FAIL_ALLOC_PLACES=places)
                 self.assertEqual(usual[0], 0, (mode, usual[2]))
                 found = e2e.read_text(places).splitlines()

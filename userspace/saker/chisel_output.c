@@ -97,9 +97,8 @@ static FILE *open_stream(struct chisel_output *out)
 	return f;
 }
 
-static int open_path(struct chisel_output *out)
+static int open_path(struct chisel_output *out, mode_t mode)
 {
-	const mode_t mode = out->is_drawing ? 0666 : 0600;
 	struct stat st;
 
 	if (lstat(out->path, &st) && errno == ENOENT) {
@@ -110,10 +109,10 @@ static int open_path(struct chisel_output *out)
 	return out->fd < 0 ? out->fd : 0;
 }
 
-int chisel_output_open(struct chisel_output *out, const char *path, int is_drawing)
+int chisel_output_open(struct chisel_output *out, const char *path, enum chisel_output_kind kind)
 {
-	struct chisel_output new = {.path = path, .is_drawing = is_drawing};
-	int err = open_path(&new);
+	struct chisel_output new = {.path = path, .is_drawing = kind != CHISEL_OUTPUT_LINES};
+	int err = open_path(&new, kind == CHISEL_OUTPUT_PICTURE ? 0666 : 0600);
 
 	if (err) {
 		say("cannot write %s: %s", path, scap_open_output_error(path, err));

@@ -13,6 +13,12 @@
 
 #include "new_file.h"
 
+enum chisel_output_kind {
+	CHISEL_OUTPUT_LINES, /* may be captured data: private; can be read while it grows */
+	CHISEL_OUTPUT_PICTURE, /* has the mode of the umask; its name when it is complete */
+	CHISEL_OUTPUT_TO_SEND, /* private; its name when it is complete */
+};
+
 struct chisel_output {
 	FILE *f; /* owned; NULL: none, or closed */
 	const char *path; /* borrowed */
@@ -26,11 +32,9 @@ struct chisel_output {
 
 /*
  * Opens @path for writing; compresses with gzip if its name ends with .gz. Returns 0, or a negative
- * errno after reporting the reason. @out must not move until it is closed. A picture gets the mode
- * of the umask, and its name when it is complete; other output, which may be captured data, is
- * private to its owner, and can be read while it grows.
+ * errno after reporting the reason. @out must not move until it is closed.
  */
-int chisel_output_open(struct chisel_output *out, const char *path, int is_drawing);
+int chisel_output_open(struct chisel_output *out, const char *path, enum chisel_output_kind kind);
 /* Closes the file. @failed: drops it unless something was printed. Returns 0, or a negative errno
  * after reporting that not everything was written. Does nothing if it is not open. */
 int chisel_output_close(struct chisel_output *out, int failed);

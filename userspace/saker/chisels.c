@@ -150,7 +150,10 @@ int chisels_open(struct chisels *cs, struct options *o)
 	if (!err && o->output && strcmp(o->output, "-") == 0)
 		cs->run.out = stdout;
 	else if (!err && o->output) {
-		err = chisel_output_open(&cs->output, o->output, o->profile.on);
+		err = chisel_output_open(&cs->output, o->output,
+					 o->profile.otlp ? CHISEL_OUTPUT_TO_SEND
+					 : o->profile.on ? CHISEL_OUTPUT_PICTURE
+							 : CHISEL_OUTPUT_LINES);
 		if (!err)
 			cs->run.out = cs->output.f;
 	}

@@ -1,38 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile_send.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "other_program.h"
 #include "say.h"
 #include "spawn.h"
 
-#define ENDING ".otlp"
-
-int profile_send_open(struct profile_send *ps, struct options *o)
+/* The output begins as a temporary file of its own, and replaces what has this name. */
+void profile_send_open(struct profile_send *ps, struct options *o)
 {
-	int fd;
+	uint64_t number;
 
 	*ps->path = 0;
 	if (!o->profile.otlp)
-		return 0;
-	strcpy(ps->path, "/tmp/saker-profile.XXXXXX" ENDING);
-	fd = mkostemps(ps->path, sizeof(ENDING) - 1, O_CLOEXEC);
-	if (fd < 0) {
-		const int err = -errno;
-
-		say("cannot make a file in /tmp for --otlp: %s", strerror(errno));
-		*ps->path = 0;
-		return err;
-	}
-	close(fd);
+		return;
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		number = clock_now_ns();
+	snprintf(ps->path, sizeof(ps->path), "/tmp/saker-profile.%016" PRIx64 ".otlp", number);
 	o->output = ps->path;
-	return 0;
 }
 
 int profile_send_close(struct profile_send *ps, const struct options *o, int status)

@@ -10,8 +10,8 @@ struct profile_send {
 	char path[64]; /* "": nothing is to be sent */
 };
 
-/* Makes the file, and sets it as the output. Returns 0, or a negative errno after reporting it. */
-int profile_send_open(struct profile_send *ps, struct options *o);
+/* Sets a new file as the output, which is there once the profile is whole. */
+void profile_send_open(struct profile_send *ps, struct options *o);
 /* Sends what is in the file, if there is something, and removes it, but for a live profile that
  * could not be sent. Returns the exit status: @status, or that of the sending. */
 int profile_send_close(struct profile_send *ps, const struct options *o, int status);
