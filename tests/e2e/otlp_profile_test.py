@@ -161,6 +161,26 @@ class Profile(profile_test.Hot):
                            text=True, timeout=20)
         self.assertEqual((p.returncode, p.stderr), (1, "saker: cannot send: the collector answers with status 404\n"))
 
+    def test_sending_can_be_ended(self):
+        collector = judge.Collector(self)
+        asked, end = threading.Event(), threading.Event()
+        self.addCleanup(end.set)
+
+        def behave(handler, _request):
+            asked.set()
+            end.wait(e2e.DEADLINE_S)
+            handler.answer(404)
+
+        collector.behave = behave
+        before = glob.glob("/tmp/saker-profile.*")
+        p = subprocess.Popen([e2e.SAKER, "profile", "-r", self.capture, "--otlp", collector.url])
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        self.assertTrue(asked.wait(e2e.DEADLINE_S))
+        p.terminate()
+        self.assertEqual(p.wait(20), 1)
+        self.assertEqual(glob.glob("/tmp/saker-profile.*"), before)
+
     def test_live_profile_stays(self):
         """What was measured is not lost because a collector refuses it."""
         collector = judge.Collector(self)

@@ -12,6 +12,7 @@
 
 #include "options.h"
 #include "say.h"
+#include "signals.h"
 #include "spawn.h"
 
 static const struct option_command *find(const char *word)
@@ -73,14 +74,17 @@ int other_program_wait(int argc, char **argv)
 
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		signals_as_inherited();
 		_exit(other_program_run(argc, argv));
 	}
 	if (pid < 0) {
 		say("cannot start saker %s: %s", argv[1], strerror(errno));
 		return STATUS_FAILED;
 	}
+	signals_install(pid); /* one ends the other program */
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return STATUS_FAILED;
+	signals_command_ended();
 	return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_FAILED;
 }
