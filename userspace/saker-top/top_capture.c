@@ -112,14 +112,6 @@ static int is_live(const struct run *run)
 	return !run->slice->options->read;
 }
 
-static int flush(struct run *run)
-{
-	const size_t n = run->out.len;
-
-	run->out.len = 0;
-	return stdout_put(run->out.p ?: "", n);
-}
-
 /* As csysdig: events of the capture itself have rows, too. */
 int top_capture_sees(struct sinsp *s, const struct sinsp_evt *evt, int live)
 {
@@ -169,7 +161,7 @@ static int end_interval(struct run *run, uint64_t ns)
 	view_table_clear(run->table);
 	slice->number++;
 	run->begin_ns = ns;
-	return err ?: flush(run);
+	return err ?: stdout_put_text(&run->out);
 }
 
 static int has_enough(const struct run *run)

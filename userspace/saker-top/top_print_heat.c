@@ -33,14 +33,6 @@ static const struct top_spectrum *spectrum_of(const struct heat *h)
 	return &h->job->graph.spectrum;
 }
 
-static int flush(struct heat *h)
-{
-	const size_t n = h->out.len;
-
-	h->out.len = 0;
-	return stdout_put(h->out.p ?: "", n);
-}
-
 /* ---- lines ---- */
 
 static int put_scale(struct heat *h)
@@ -88,7 +80,7 @@ static int print(struct heat *h, uint64_t to)
 			h->out.len--;
 		err = err ?: top_put(&h->out, "\n");
 	}
-	return err ?: flush(h);
+	return err ?: stdout_put_text(&h->out);
 }
 
 /* ---- the loop ---- */
@@ -131,7 +123,7 @@ static int loop(struct heat *h)
 	if (!err && h->o->read)
 		err = print(h, spectrum_of(h)->to);
 	if (!err && h->n)
-		err = put_scale(h) ?: flush(h);
+		err = put_scale(h) ?: stdout_put_text(&h->out);
 	return err;
 }
 

@@ -16,10 +16,10 @@ static int hangup_reloads;
 
 static const int ends[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 enum { N_ENDS = sizeof(ends) / sizeof(ends[0]) };
-/* When saker was started: */
-static unsigned int ignored; /* bit i: ends[i] was */
-static sigset_t blocked; /* those of ends that were */
-static int ignored_children; /* the kernel would keep the status of none */
+/* What the parent of saker had set. */
+static unsigned int ignored; /* bit i: ends[i] was ignored */
+static sigset_t blocked; /* signals of ends[] that were blocked */
+static int ignored_children; /* SIGCHLD was ignored: the kernel would keep no exit status */
 
 static int was_ignored(int sig)
 {
@@ -37,10 +37,7 @@ static void unblock(void)
 	for (unsigned int i = 0; i < N_ENDS; i++)
 		sigaddset(&all, ends[i]);
 	pthread_sigmask(SIG_UNBLOCK, &all, &before);
-	sigemptyset(&blocked);
-	for (unsigned int i = 0; i < N_ENDS; i++)
-		if (sigismember(&before, ends[i]))
-			sigaddset(&blocked, ends[i]);
+	sigandset(&blocked, &all, &before);
 }
 
 void signals_begin(void)

@@ -14,8 +14,8 @@
 /* timeout(1) signals its child and then its group: two requests at once count as one. */
 #define SIGNALS_ONE_REQUEST_NS 500000000ll
 
-/* Before a command is started: from here on signals are handled, also those that were blocked,
- * though a clean end is not possible yet. SIGCHLD is as usual. */
+/* Before a command is started: from here on signals are handled, though a clean end is not possible
+ * yet. Unblocks them, and no longer ignores SIGCHLD. */
 void signals_begin(void);
 /* In the child that becomes the command: restores what signals_begin() changed. */
 void signals_as_inherited(void);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "say.h"
+#include "sinsp.h"
 
 static int failure; /* the first one: -EPIPE or -EIO */
 
@@ -43,6 +44,14 @@ int stdout_put(const void *p, size_t n)
 	if (fwrite(p, 1, n, stdout) == n && !fflush(stdout))
 		return 0;
 	return fail(errno);
+}
+
+int stdout_put_text(struct sinsp_text *text)
+{
+	const size_t n = text->len;
+
+	text->len = 0;
+	return stdout_put(text->p ?: "", n);
 }
 
 /* Of a write that failed earlier, errno is not known any more. */

@@ -5,15 +5,20 @@
 
 #include <stddef.h>
 
+struct sinsp_text;
+
 /* At the start: a closed standard descriptor would be reused by a file that we open, which would
  * then get messages. */
 void standard_fds_fill(void);
 
-/* Writes to standard output at once. Returns 0; -EPIPE: nobody reads it; -EIO: it was reported. */
+/* Writes to standard output without delay. Returns 0, -EPIPE if the reader of the pipe has closed
+ * it, or -EIO after reporting another error. */
 int stdout_put(const void *p, size_t n);
+/* The same with the text, which is empty then. */
+int stdout_put_text(struct sinsp_text *text);
 
-/* Flushes what was printed. Returns @status, or 1 if not all of it could be written, which is
- * reported, unless nobody reads it. */
+/* Flushes standard output. Returns @status, or 1 after reporting that a write failed. A pipe whose
+ * reader has closed it is no failure. */
 int stdout_end(int status);
 
 #endif /* SAKER_STANDARD_STREAMS_H */
