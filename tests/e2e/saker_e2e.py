@@ -199,6 +199,14 @@ def record(*args, **kwargs):
     return p
 
 
+def records_delivered(*args):
+    """Returns how many records the kernel delivers to saker with these arguments while a command runs 300 programs."""
+    loop = "i=0; while [ $i -lt 300 ]; do i=$((i + 1)); cat /dev/null; done"
+    p = subprocess.run(["timeout", "-k", "2", "100", SAKER, "-v", *args, "--", "sh", "-c", loop],
+                       capture_output=True, text=True, check=True)
+    return [int(line.split()[-1]) for line in p.stderr.splitlines() if "records delivered" in line][0]
+
+
 def record_acts(path, *acts):
     """Captures acts.py, run by saker in the folder of the file."""
     run("timeout", "-k", "2", "100", SAKER, "-w", path, "--", sys.executable, "-I", ACTS,

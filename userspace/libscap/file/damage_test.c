@@ -458,74 +458,101 @@ static void on_alarm(int sig)
 	(void)sig;
 }
 
-/* Moves bytes from one descriptor to another, 999 at a time with pauses. Ends the process. */
-static void move_slowly(int from, int to)
+/* A signal each millisecond, or none any more. */
+static void interrupt(int often)
+{
+	const struct timeval pause = {0, often ? 1000 : 0};
+
+	setitimer(ITIMER_REAL, &(struct itimerval){pause, pause}, NULL);
+}
+
+/* A child that moves bytes from one descriptor to another, 999 at a time with pauses. @other: the
+ * end of a pipe that is ours. */
+static pid_t start_mover(int from, int to, int other)
 {
 	uint8_t part[999];
 	ssize_t n;
+	pid_t pid = fork();
 
-	while ((n = read(from, part, sizeof(part))) > 0 && write(to, part, n) == n)
-		usleep(300);
-	_exit(n != 0);
+	if (pid == 0) {
+		close(other);
+		while ((n = read(from, part, sizeof(part))) > 0 && write(to, part, n) == n)
+			usleep(300);
+		_exit(n != 0);
+	}
+	close(from);
+	close(to);
+	return pid;
 }
 
-/* A signal each millisecond ends reads and writes early (EINTR, or a part of the bytes): a file
- * of 1 MB is written to a pipe, and read from one, as it is. */
+static void end_mover(pid_t pid, int fd)
+{
+	int status;
+
+	interrupt(0);
+	close(fd);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static const char *path_of_fd(int fd)
+{
+	static char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return path;
+}
+
+static void write_interrupted(const struct list *l, enum scap_compress compress)
+{
+	const int file = open(path_of("moved"), O_CREAT | O_TRUNC | O_WRONLY, 0600);
+	int ends[2];
+	pid_t pid;
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	pid = start_mover(ends[0], file, ends[1]);
+	interrupt(1);
+	write_list(l, path_of_fd(ends[1]), compress);
+	end_mover(pid, ends[1]);
+}
+
+static void read_interrupted(struct list *got)
+{
+	const int file = open(path_of("moved"), O_RDONLY);
+	int ends[2];
+	pid_t pid;
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	pid = start_mover(file, ends[1], ends[0]);
+	interrupt(1);
+	assert_int_equal(read_path(got, path_of_fd(ends[0])), -ENODATA);
+	end_mover(pid, ends[0]);
+}
+
+/* Signals end reads and writes early (EINTR, or a part of the bytes): a file of 1 MB is written to
+ * a pipe, and read from one, as it is. */
 static void test_interrupted(void **state)
 {
-	const struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
 	const struct sigaction act = {.sa_handler = on_alarm};
 	const uint32_t lens[] = {8, 900};
 	static struct list l, got;
-	int out[2], in[2], status;
-	char write_path[32], read_from[32];
 	struct sigaction old;
-	pid_t pid;
 
 	(void)state;
 	for (int i = 0; i < 1000; i++)
 		put_event(&l, EVT_READ_X, 2, lens);
+	sigaction(SIGALRM, &act, &old);
 	for (enum scap_compress c = SCAP_COMPRESS_NONE; c <= SCAP_COMPRESS_ZSTD; c++) {
 		hear_anew();
-		assert_int_equal(pipe2(out, O_CLOEXEC), 0);
-		assert_int_equal(pipe2(in, O_CLOEXEC), 0);
-		snprintf(write_path, sizeof(write_path), "/proc/self/fd/%d", out[1]);
-		snprintf(read_from, sizeof(read_from), "/proc/self/fd/%d", in[0]);
-		pid = fork();
-		if (pid == 0) {
-			int copy = open(path_of("moved"), O_CREAT | O_TRUNC | O_WRONLY, 0600);
-
-			close(out[1]);
-			close(in[0]);
-			move_slowly(out[0], copy);
-		}
-		sigaction(SIGALRM, &act, &old);
-		setitimer(ITIMER_REAL, &often, NULL);
-		write_list(&l, write_path, c);
-		setitimer(ITIMER_REAL, &never, NULL);
-		close(out[0]);
-		close(out[1]);
-		assert_int_equal(waitpid(pid, &status, 0), pid);
-		assert_int_equal(status, 0);
-		pid = fork();
-		if (pid == 0) {
-			close(in[0]);
-			move_slowly(open(path_of("moved"), O_RDONLY), in[1]);
-		}
-		close(in[1]);
-		setitimer(ITIMER_REAL, &often, NULL);
-		assert_int_equal(read_path(&got, read_from), -ENODATA);
-		setitimer(ITIMER_REAL, &never, NULL);
-		sigaction(SIGALRM, &old, NULL);
-		close(in[0]);
-		assert_int_equal(waitpid(pid, &status, 0), pid);
-		assert_int_equal(status, 0);
+		write_interrupted(&l, c);
+		read_interrupted(&got);
 		assert_int_equal(said.n_all, 0);
 		assert_int_equal(got.n, l.n);
 		for (size_t i = 0; i < l.n; i++)
 			assert_same(&got.v[i], &l.v[i]);
 		list_fini(&got);
 	}
+	sigaction(SIGALRM, &old, NULL);
 	list_fini(&l);
 }
 

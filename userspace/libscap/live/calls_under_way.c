@@ -29,8 +29,8 @@ struct calls_under_way {
 	atomic_int n_refs;
 	struct call_under_way *rows;
 	size_t n_rows, room;
-	struct records
-		read; /* this and read_err: owned by the thread until it has ended, then by us */
+	/* Owned by the thread until it has ended, then by us. */
+	struct records read;
 	int read_err;
 	struct records *records; /* the records to deliver; NULL: none yet */
 	struct records plain;

@@ -42,14 +42,19 @@ static void ask(struct sinsp_lookup *l)
 			 0);
 }
 
-/* Requests another container at each call. */
-static int ask_number(struct sinsp_lookup *l, int n)
+/* Requests the container with the number @n of a user, or SINSP_NO_UID. */
+static int ask_of(struct sinsp_lookup *l, uint32_t uid, int n)
 {
 	char full_id[65], id[13];
 
 	snprintf(full_id, sizeof(full_id), "%012d%052d", n, 0);
 	snprintf(id, sizeof(id), "%.12s", full_id);
-	return sinsp_lookup_request(l, SINSP_CT_DOCKER, SINSP_NO_UID, id, full_id);
+	return sinsp_lookup_request(l, SINSP_CT_DOCKER, uid, id, full_id);
+}
+
+static int ask_number(struct sinsp_lookup *l, int n)
+{
+	return ask_of(l, SINSP_NO_UID, n);
 }
 
 static void pause_ms(void)
@@ -636,17 +641,12 @@ static void test_users_do_not_fill_the_queue(void **state)
 {
 	const struct sinsp_lookup_opts opts = {.sz = sizeof(opts), .root = "/no/such/folder"};
 	struct sinsp_lookup *l;
-	char full_id[65], id[13];
 	int n_taken = 0;
 
 	(void)state;
 	assert_int_equal(sinsp_lookup_new(&l, &opts), 0);
-	for (int i = 0; i < 1000; i++) {
-		snprintf(full_id, sizeof(full_id), "%012d%052d", i, 0);
-		snprintf(id, sizeof(id), "%.12s", full_id);
-		n_taken += !sinsp_lookup_request(l, SINSP_CT_DOCKER, (uint32_t)(1000 + i / 100), id,
-						 full_id);
-	}
+	for (int i = 0; i < 1000; i++)
+		n_taken += !ask_of(l, (uint32_t)(1000 + i / 100), i);
 	assert_int_equal(n_taken, 128);
 	assert_int_equal(
 		sinsp_lookup_request(l, SINSP_CT_CONTAINERD, SINSP_NO_UID, "0123456789ab", H), 0);
@@ -663,12 +663,12 @@ static void answer_late(struct fake_docker *d, int fd, const char *path)
 	fake_answer(fd, "404 Not Found", "{}");
 }
 
-/* The names of all other users wait as long as a user's server takes: it rests for ten times that.
- */
+/* A user's server that is slow delays the names of all others: it is left alone for ten times as
+ * long. */
 static void test_slow_server_of_a_user_rests(void **state)
 {
 	struct sinsp_lookup_opts opts = {.sz = sizeof(opts), .retry_ms = 1};
-	char full_id[65], id[13], folder[4][128], path[160];
+	char folder[3][128], path[160];
 	const uint64_t begin_ns = clock_now_ns();
 	struct sinsp_lookup *l;
 	struct fake_docker d;
@@ -685,12 +685,8 @@ static void test_slow_server_of_a_user_rests(void **state)
 	assert_int_equal(rename(d.path, path), 0);
 	opts.root = d.dir;
 	assert_int_equal(sinsp_lookup_new(&l, &opts), 0);
-	for (int i = 0; i < 16; i++) {
-		snprintf(full_id, sizeof(full_id), "%012d%052d", i, 0);
-		snprintf(id, sizeof(id), "%.12s", full_id);
-		assert_int_equal(sinsp_lookup_request(l, SINSP_CT_DOCKER, getuid(), id, full_id),
-				 0);
-	}
+	for (int i = 0; i < 16; i++)
+		assert_int_equal(ask_of(l, getuid(), i), 0);
 	do {
 		pause_ms();
 		ms = (clock_now_ns() - begin_ns) / 1000000;
