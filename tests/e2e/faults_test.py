@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests captures that end or run short: signals at any moment, little memory, very many processes."""
+"""Tests captures that end or run short: signals at any moment, little memory, very many processes, very many files."""
 
 import concurrent.futures
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Replays a capture of all acts under valgrind, with the executables that users have: nothing is read that was never
-written, nothing is used after its end, nothing is lost."""
+"""Replays a capture of all acts under valgrind, with the executables of the release build: it must report no use of
+uninitialised or freed memory, and no leak."""
 
 import concurrent.futures
 import os
