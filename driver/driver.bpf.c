@@ -102,9 +102,12 @@ static __always_inline int enter_call(u64 *ctx)
 		slot->n_filtered++;
 		return 0;
 	}
-	if (is_self(task)) {
-		count_self();
-		return 0;
+	if (slot->other != (u64)task) {
+		if (is_self(task)) {
+			count_self();
+			return 0;
+		}
+		slot->other = (u64)task;
 	}
 	sel = task_sel(slot, task);
 	slot->sel_saved = 0; /* a saved call ended without sys_exit */
@@ -228,6 +231,7 @@ int sched_switch(u64 *ctx)
 		helper_remove(prev);
 	}
 	sel_invalidate(slot);
+	slot->other = 0;
 	if (is_preemptible())
 		slot->passed_for = 0;
 	return 0;
@@ -301,15 +305,15 @@ static __always_inline bool call_recover(struct drv_slot *slot, const struct pt_
 	return true;
 }
 
-/* Writes the generic event of calls without a filler, without a tail call. */
+/* Writes the generic event of the claimed call. Its room is exact, so that none is given back. */
 static __always_inline int fill_generic(u64 *ctx)
 {
+	u32 nr = this_slot()->call.raw_nr, n_native = nr == REC_NR_NONE ? sizeof(u32) : 0;
 	struct rec r;
-	u32 nr;
 
-	if (!begin(&r, ctx, SYSCALL_X, 0))
+	if (!begin_call(&r, ctx, EVT_SYSCALL_X, EVT_SYSCALL_X_NPARAMS,
+			EVT_SYSCALL_X_FIXED_SZ - sizeof(u32) + n_native))
 		return 0;
-	nr = r.slot->call.raw_nr;
 	if (nr >= DRV_MAX_NR)
 		put_u16(&r, 0);
 	else if (r.slot->call.flags & REC_F_IA32)
@@ -318,7 +322,7 @@ static __always_inline int fill_generic(u64 *ctx)
 		put_u16(&r, ppm_sc[nr]);
 	put_u16(&r, nr);
 	put_s64(&r, r.ret);
-	if (nr == REC_NR_NONE)
+	if (n_native)
 		put_u32(&r, ((struct pt_regs *)ctx[0])->orig_ax);
 	else
 		put_empty(&r);
@@ -348,7 +352,11 @@ static __always_inline bool exit_call(u64 *ctx, struct drv_slot *slot)
 	return true;
 }
 
-/* The kernel refuses a tail call with preemption disabled, so the filler claims the call again. */
+/*
+ * The commonest calls are filled here: a tail call costs as much as their record, since the table,
+ * the filler and its code are in memory pages of their own. The kernel refuses a tail call with
+ * preemption disabled, so other fillers claim the call again.
+ */
 SEC("tp_btf/sys_exit")
 int sys_exit(u64 *ctx)
 {
@@ -359,11 +367,19 @@ int sys_exit(u64 *ctx)
 	pin();
 	ready = exit_call(ctx, slot);
 	nr = slot->call.nr;
+	if (ready && (nr == NR_read || nr == NR_write))
+		return fill_io(ctx, nr == NR_read ? EVT_READ_X : EVT_WRITE_X);
+	if (ready && (nr == NR_pread64 || nr == NR_pwrite64))
+		return fill_io_at(ctx, nr == NR_pread64 ? EVT_PREAD_X : EVT_PWRITE_X);
+	if (ready && nr == NR_close)
+		return fill_close(ctx);
+	if (ready && nr < DRV_MAX_NR && call_traits[nr] & IS_GENERIC)
+		return fill_generic(ctx);
 	unpin();
 	if (!ready)
 		return 0;
 	bpf_tail_call(ctx, &fillers, nr);
-	return fill_generic(ctx);
+	return call_claim() ? fill_generic(ctx) : 0;
 }
 
 /* Returns whether the call that ends now with @ret is recorded, and shown; it is in the slot then.

@@ -29,25 +29,6 @@ struct {
 	__type(value, struct guard);
 } guards SEC(".maps");
 
-#define COPIES_INOUT 0x80 /* the call may overwrite numbers: inout.bpf.h */
-#define COPIES_SAME 0x40 /* if the caller passed the same memory for reading and writing */
-#define IF_INOUT(kind)                                                                             \
-	((ARG_IS_INOUT(ARG_##kind) ? COPIES_INOUT : 0) |                                           \
-	 (ARG_IS_SAME(ARG_##kind) ? COPIES_SAME : 0))
-
-/* Parameters that are copied at the enter of a call: a bit per argument for paths, COPIES_INOUT,
- * COPIES_SAME. */
-static const u8 copied_args[DRV_MAX_NR] = {
-#define A(param, arg, kind, ...) | (ARG_##kind == ARG_PATH ? 1 << (arg) : 0) | IF_INOUT(kind)
-#define AF(param, arg, kind, ...) | IF_INOUT(kind)
-#define AX A
-#define AXF AF
-#define AE AF
-#define SYS(nr, name, event, filler, ...) [nr] = 0 __VA_ARGS__,
-#include "syscalls.def"
-#include "undef_rows.h"
-};
-
 /* For calls with SAME_ rows: the argument that they read, the same in all these rows, and in the
  * upper half the one that they write, that of the OUT_ rows. 0: no such rows. */
 static const u8 same_args[DRV_MAX_NR] = {
@@ -67,7 +48,7 @@ static __always_inline void note_same(struct drv_call *call)
 {
 	u32 nr = call->nr, args;
 
-	if (nr >= DRV_MAX_NR || !(copied_args[nr] & COPIES_SAME))
+	if (nr >= DRV_MAX_NR || !(call_traits[nr] & COPIES_SAME))
 		return;
 	args = same_args[nr];
 	if (args >> 4 && call->args[args & 7] == call->args[args >> 4 & 7])
@@ -119,7 +100,7 @@ static __always_inline void guard_enter(struct task_struct *task, struct drv_cal
 
 	if (call->nr >= DRV_MAX_NR)
 		return;
-	texts = copied_args[call->nr];
+	texts = call_traits[call->nr] & COPIES;
 	if (!texts)
 		return;
 	note_memory(task, call);
@@ -127,7 +108,7 @@ static __always_inline void guard_enter(struct task_struct *task, struct drv_cal
 		note_same(call);
 	if (texts & COPIES_INOUT || call->flags & CALL_F_SAME)
 		inout_fill(call);
-	if (!cfg.task_storage || !(texts & ~(COPIES_INOUT | COPIES_SAME)) || !shares_memory(task))
+	if (!cfg.task_storage || !(texts & COPIES_TEXTS) || !shares_memory(task))
 		return;
 	g = bpf_task_storage_get(&guards, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (g && !guard_fill(g, call, texts))

@@ -13,6 +13,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "shared/config.h"
+#include "shared/convert.h"
 #include "shared/events.h"
 #include "shared/ia32.h"
 #include "shared/sampler.h"
@@ -38,19 +39,34 @@ const volatile struct drv_config cfg = {
 	.show = ALL_CALLS,
 };
 
-const volatile struct drv_sampler_config sampler_cfg = {
-	.on = 1,
-	.depth = 128,
-	.user = 1,
-	.kernel = 1,
+/*
+ * Tables that each call looks up follow the settings, in the same page of memory (live_load.c
+ * checks that): in a virtual machine each page that a call touches costs it 10 to 25 ns.
+ */
+#define COPIES_INOUT 0x80 /* the call may overwrite numbers: inout.bpf.h */
+#define COPIES_SAME 0x40 /* if the caller passed the same memory for reading and writing */
+#define COPIES_TEXTS 0x1f /* a bit per argument that is a path */
+#define COPIES (COPIES_INOUT | COPIES_SAME | COPIES_TEXTS)
+#define IS_GENERIC 0x20 /* the call has no filler */
+#define IF_INOUT(kind)                                                                             \
+	((ARG_IS_INOUT(ARG_##kind) ? COPIES_INOUT : 0) |                                           \
+	 (ARG_IS_SAME(ARG_##kind) ? COPIES_SAME : 0))
+
+/* Parameters that are copied at the enter of a call, and whether it is generic. */
+const u8 call_traits[DRV_MAX_NR] = {
+#define A(param, arg, kind, ...) | (ARG_##kind == ARG_PATH ? 1 << (arg) : 0) | IF_INOUT(kind)
+#define AF(param, arg, kind, ...) | IF_INOUT(kind)
+#define AX A
+#define AXF AF
+#define AE AF
+#define SYS(nr, name, event, filler, ...)                                                          \
+	[nr] = (EVT_##event == EVT_SYSCALL_X ? IS_GENERIC : 0) __VA_ARGS__,
+#include "syscalls.def"
+#include "undef_rows.h"
 };
 
-/* PPM_SC codes by call number, x86_64 and ia32; libscap joins them by name. */
-const volatile u16 ppm_sc[DRV_MAX_NR];
-const volatile u16 ppm_sc_ia32[DRV_MAX_NR];
-
-/* How 32-bit calls are decoded; libscap joins syscalls_ia32.def and syscalls.def by name. */
-const volatile struct ia32_call ia32_calls[IA32_TABLE_MAX];
+/* PPM_SC codes by call number; libscap joins them by name. */
+const volatile u16 ppm_sc[DRV_MAX_NR] = {};
 
 /* Call numbers by name: NR_openat. */
 enum call_nr {
@@ -69,6 +85,19 @@ const u16 nr_event[DRV_MAX_NR] = {
 #undef SYS
 };
 #pragma clang diagnostic pop
+
+const volatile struct drv_sampler_config sampler_cfg = {
+	.on = 1,
+	.depth = 128,
+	.user = 1,
+	.kernel = 1,
+};
+
+/* The same for 32-bit calls. */
+const volatile u16 ppm_sc_ia32[DRV_MAX_NR];
+
+/* How 32-bit calls are decoded; libscap joins syscalls_ia32.def and syscalls.def by name. */
+const volatile struct ia32_call ia32_calls[IA32_TABLE_MAX];
 
 struct drv_slot slots[DRV_MAX_CPUS];
 struct drv_sampler samplers[DRV_MAX_CPUS];

@@ -294,6 +294,7 @@ struct drv_slot {
 	u64 overtaken; /* another record was written while the call was being set up */
 	u64 n_unrecorded; /* exits on this CPU without a record: of saker itself, or filtered */
 	u64 tid; /* of the task */
+	u64 other; /* the current task, if it is known not to be of saker itself */
 	u64 before; /* resv plus one while the exit's record has no place yet; 0: not in an exit */
 	u64 n_unsampled; /* calls and events excluded by --sampling */
 	u64 n_no_ring; /* records lost before the CPU, which came online, had a ring */

@@ -20,6 +20,9 @@
 #define DEFAULT_RING_SZ (8u << 20)
 #define TABLES_WAIT_MS 1000
 
+_Static_assert(offsetof(struct driver__rodata, sampler_cfg) <= 4096,
+	       "what each call looks up is in one page: see call_traits");
+
 /* A selection by PID leaves out all other processes. */
 static struct chosen_procs chosen_by(const struct scap_select *s)
 {

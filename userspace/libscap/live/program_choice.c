@@ -2,8 +2,8 @@
 /*
  * Chooses the BPF programs that a capture needs, and notes those that the kernel refuses.
  *
- * syscalls.def alone decides which program (filler) fills the record of a call: a row with read
- * uses fill_read; sys_exit itself fills generic calls.
+ * syscalls.def alone decides which program (filler) fills the record of a call: a row with open
+ * uses fill_open; sys_exit itself fills generic and inline ones.
  */
 #include <errno.h>
 #include <string.h>
