@@ -352,10 +352,28 @@ static __always_inline bool exit_call(u64 *ctx, struct drv_slot *slot)
 	return true;
 }
 
+/* Frequent calls with a filler. */
+#define FREQUENT_CALLS(X)                                                                          \
+	X(openat) X(futex) X(epoll_wait) X(epoll_pwait) X(poll) X(recvfrom) X(sendto) X(recvmsg)   \
+	X(sendmsg) X(readv) X(writev) X(newfstatat) X(fstat) X(mmap) X(munmap) X(ioctl)
+
+/* Tail calls with a constant number are jumps: they do not touch the table and the program, which
+ * are in memory pages of their own. */
+static __always_inline void to_frequent_filler(u64 *ctx, u32 nr)
+{
+	switch (nr) {
+#define X(name)                                                                                    \
+	case NR_##name:                                                                            \
+		bpf_tail_call_static(ctx, &fillers, NR_##name);                                    \
+		break;
+		FREQUENT_CALLS(X)
+#undef X
+	}
+}
+
 /*
- * The commonest calls are filled here: a tail call costs as much as their record, since the table,
- * the filler and its code are in memory pages of their own. The kernel refuses a tail call with
- * preemption disabled, so other fillers claim the call again.
+ * The commonest calls are filled here: a tail call costs as much as their record. The kernel
+ * refuses a tail call with preemption disabled, so other fillers claim the call again.
  */
 SEC("tp_btf/sys_exit")
 int sys_exit(u64 *ctx)
@@ -378,6 +396,7 @@ int sys_exit(u64 *ctx)
 	unpin();
 	if (!ready)
 		return 0;
+	to_frequent_filler(ctx, nr);
 	bpf_tail_call(ctx, &fillers, nr);
 	return call_claim() ? fill_generic(ctx) : 0;
 }
