@@ -74,7 +74,7 @@ static __always_inline bool is_same_stack(const struct deferred_stack *l, struct
 static __always_inline u64 walk_rest(struct task_struct *task, struct deferred_stack *l, bool last)
 {
 	struct ring *ring = this_ring();
-	struct user_walk *w = ring ? walk_enter(ring) : NULL;
+	struct user_walk *w = ring ? walk_enter(this_ends()) : NULL;
 	u64 missing = 0, id;
 
 	if (w) {
@@ -94,7 +94,7 @@ static __always_inline u64 walk_rest(struct task_struct *task, struct deferred_s
 		}
 	}
 	if (ring)
-		ring_leave(ring);
+		ring_leave(this_ends());
 	return missing;
 }
 

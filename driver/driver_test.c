@@ -88,7 +88,7 @@ static void check_kind(int kind, uint32_t cpus_per_ring)
 	r = must_find(&c, &at, pid, SYS_close);
 	assert_int_equal(num(r, 0), 0);
 	assert_int_equal(num(r, 1), 700);
-	assert_int_equal(c.counters.records, c.n_records);
+	assert_int_equal(c.counters.n.records, c.n_records);
 	free_capture(&c);
 }
 
@@ -155,10 +155,10 @@ static void check_full(int kind, uint32_t cpus_per_ring)
 	size_t at = 0;
 	pid_t pid = capture_child(&c, &o, many_calls);
 
-	assert_true(drv_dropped(&c.counters, DRV_DROP_RING_FULL) +
-			    drv_dropped(&c.counters, DRV_DROP_SHED) >
+	assert_true(drv_dropped(&c.counters.other, DRV_DROP_RING_FULL) +
+			    drv_dropped(&c.counters.other, DRV_DROP_SHED) >
 		    0);
-	assert_int_equal(c.counters.records, c.n_records);
+	assert_int_equal(c.counters.n.records, c.n_records);
 	for (int i = 0; i < 5; i++) {
 		const struct rec_hdr *r = must_find(&c, &at, pid, SYS_pwrite64);
 
@@ -205,12 +205,12 @@ static void check_wrap(int kind, uint32_t cpus_per_ring)
 		usleep(1000);
 	}
 	end_capture(&c);
-	assert_int_equal(c.counters.records, c.n_records);
+	assert_int_equal(c.counters.n.records, c.n_records);
 	for (size_t at = 0; find(&c, &at, pid, SYS_getppid);)
 		n++;
 	/* Only if the machine is so busy that the test reads the rings too late. */
 	assert_true(n <= 8000);
-	assert_true((uint64_t)n + drv_dropped(&c.counters, DRV_DROP_RING_FULL) >= 8000);
+	assert_true((uint64_t)n + drv_dropped(&c.counters.other, DRV_DROP_RING_FULL) >= 8000);
 	free_capture(&c);
 }
 
@@ -437,7 +437,7 @@ static void test_seccomp(void **state)
 	(void)state;
 	assert_int_equal(x->enter_ns, 0);
 	assert_int_equal(num(x, 2), -EPERM);
-	assert_true(c.counters.n_no_enter > 0);
+	assert_true(c.counters.other.n_no_enter > 0);
 	free_capture(&c);
 }
 
@@ -739,7 +739,7 @@ static void test_self(void **state)
 	for (int i = 0; i < 10; i++)
 		syscall(SYS_getppid);
 	end_capture(&c);
-	assert_true(c.counters.n_self >= 10);
+	assert_true(c.counters.other.n_self >= 10);
 	for (size_t i = 0; i < c.n; i++)
 		assert_int_not_equal(c.recs[i]->evt.tid, getpid());
 	free_capture(&c);
@@ -749,7 +749,7 @@ static void test_self(void **state)
 static void self_in_pidns(void)
 {
 	struct live_driver *d = NULL;
-	struct drv_counters c;
+	struct drv_sums c;
 
 	if (getpid() != 1 || live_load(&d, &small, &test_log) || live_attach(d))
 		_exit(1);
@@ -757,7 +757,7 @@ static void self_in_pidns(void)
 		syscall(SYS_getppid);
 	live_detach(d);
 	live_counters(d, &c);
-	_exit(c.n_self >= 10000 ? 0 : 2);
+	_exit(c.other.n_self >= 10000 ? 0 : 2);
 }
 
 static void test_self_in_pidns(void **state)
@@ -889,7 +889,7 @@ static void late_cpu(int kind)
 	while (find(&c, &at, c.only, SYS_getppid))
 		n++;
 	assert_int_equal(n, N_CALLS);
-	assert_true(drv_dropped(&c.counters, DRV_DROP_NO_RING) >= lost);
+	assert_true(drv_dropped(&c.counters.other, DRV_DROP_NO_RING) >= lost);
 	free_capture(&c);
 }
 

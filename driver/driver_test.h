@@ -23,7 +23,7 @@ struct capture {
 	size_t n, room;
 	pid_t only; /* keep only the records of this TID; 0: all */
 	uint64_t n_records; /* kept or not */
-	struct drv_counters counters;
+	struct drv_sums counters;
 	uint64_t n_corrupt;
 	size_t n_back; /* records with an older key than the one before them in their ring */
 };
@@ -95,8 +95,8 @@ static inline void end_capture(struct capture *c)
 		drain(c, live_ring(c->d, i));
 	live_counters(c->d, &c->counters);
 	for (int i = 0; i < DRV_DROP_MAX; i++)
-		dropped += drv_dropped(&c->counters, i);
-	assert_int_equal(c->counters.seen, c->counters.records + dropped);
+		dropped += drv_dropped(&c->counters.other, i);
+	assert_int_equal(c->counters.n.seen, c->counters.n.records + dropped);
 	assert_int_equal(c->counters.n_bad_record, 0);
 	assert_int_equal(c->n_corrupt, 0);
 	if (!dropped) /* the exit of a call whose raw enter was dropped stands for both */

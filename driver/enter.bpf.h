@@ -156,9 +156,7 @@ static __always_inline void send_last(void *ctx, struct drv_slot *slot, struct t
  */
 static __always_inline bool fault_is_probe(struct task_struct *task)
 {
-	struct ring *ring = this_ring();
-
-	return task->pagefault_disabled || (ring && ring->hdr.nest);
+	return task->pagefault_disabled || this_slot()->ring.nest;
 }
 
 /* Actions for the enter of a call that may be open. */
@@ -170,11 +168,11 @@ enum open_call {
 
 /* Returns whether the open call has no place in the ring yet. An exit's writer that was interrupted
  * before it reserved one has none as long as nothing was reserved since. */
-static __always_inline bool is_ahead(struct ring *ring, const struct drv_slot *slot)
+static __always_inline bool is_ahead(const struct drv_slot *slot)
 {
-	if (!ONCE(ring->hdr.nest))
+	if (!ONCE(slot->ring.nest))
 		return true;
-	return cfg.ring_kind == RING_ARRAY && ONCE(slot->before) == ONCE(ring->hdr.resv) + 1;
+	return cfg.ring_kind == RING_ARRAY && ONCE(slot->before) == ONCE(slot->ring.resv) + 1;
 }
 
 /*
@@ -190,7 +188,7 @@ static __always_inline bool begin_at(struct rec *r, struct ring *ring, void *ctx
 	struct drv_slot *slot = this_slot();
 
 	if (cfg.calls && open != OPEN_NONE && slot->task == (u64)task &&
-	    slot->call.state == CALL_OPEN && ring && is_ahead(ring, slot))
+	    slot->call.state == CALL_OPEN && ring && is_ahead(slot))
 		send_enter(ctx, ring, slot, task,
 			   open == OPEN_SENT_WHOLE ? rows_of(&slot->call) : &no_rows, 0);
 	ONCE(slot->overtaken) = 1;
@@ -218,7 +216,7 @@ static __always_inline bool begin_other(struct rec *r, void *ctx, enum open_call
 	}
 	if (flags < 0) {
 		if (ring)
-			counters_of(ring, ONCE(ring->hdr.nest))->n_filtered++;
+			counters_of(ring, ONCE(slot->ring.nest))->n_filtered++;
 		return false;
 	}
 	return begin_at(r, ring, ctx, open, type, flags, n_params, params_sz);

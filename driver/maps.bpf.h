@@ -202,4 +202,9 @@ static __always_inline struct drv_slot *this_slot(void)
 	return &slots[bpf_get_smp_processor_id() & (DRV_MAX_CPUS - 1)];
 }
 
+static __always_inline struct ring_ends *this_ends(void)
+{
+	return &this_slot()->ring;
+}
+
 #endif /* DRIVER_MAPS_BPF_H */

@@ -333,7 +333,7 @@ static void detach(struct nest *n)
 }
 
 /* Sums the counters of all CPUs; *nested: those of writers that interrupted others. */
-static uint64_t account(const struct nest *n, struct drv_counters *sum, uint64_t *nested)
+static uint64_t account(const struct nest *n, struct drv_sums *sum, uint64_t *nested)
 {
 	uint64_t lost = 0;
 
@@ -341,11 +341,11 @@ static uint64_t account(const struct nest *n, struct drv_counters *sum, uint64_t
 	for (unsigned int cpu = 0; cpu < n->n_cpus; cpu++) {
 		ring_counters(n->rings[cpu], sum);
 		for (int l = 1; l < DRV_LEVELS; l++)
-			*nested += n->rings[cpu]->hdr->counters[l].seen;
+			*nested += n->rings[cpu]->ends->counts[l].seen;
 	}
 	for (int i = 0; i < DRV_DROP_MAX; i++)
-		lost += drv_dropped(sum, i);
-	assert_int_equal(sum->seen, sum->records + lost);
+		lost += drv_dropped(&sum->other, i);
+	assert_int_equal(sum->n.seen, sum->n.records + lost);
 	assert_int_equal(sum->n_bad_record, 0);
 	return lost;
 }
@@ -353,7 +353,7 @@ static uint64_t account(const struct nest *n, struct drv_counters *sum, uint64_t
 static void check_nest(int kind)
 {
 	const struct setup setup = {.kind = kind, .ring_sz = RING_SZ, .snaplen = 200};
-	struct drv_counters sum = {0};
+	struct drv_sums sum = {0};
 	uint64_t lost, nested;
 	struct nest n;
 	pid_t pid;
@@ -379,7 +379,7 @@ static void check_nest(int kind)
 	assert_true(n.n_samples > 100 && n.n_calls > 1000);
 	assert_true(nested > 0);
 	assert_true(n.n_unlisted > 0);
-	assert_int_equal(sum.records, n.n_calls + n.n_samples);
+	assert_int_equal(sum.n.records, n.n_calls + n.n_samples);
 	/* About one interrupt in 10,000 hits these few instructions; more do when a hypervisor
 	 * resumes the CPU. */
 	if (!lost) {
@@ -449,11 +449,11 @@ static int take_payload(struct nest *n, const uint8_t *want, uint32_t len)
 
 static uint64_t n_too_big(const struct nest *n)
 {
-	struct drv_counters sum = {0};
+	struct drv_sums sum = {0};
 
 	for (unsigned int cpu = 0; cpu < n->n_cpus; cpu++)
 		ring_counters(n->rings[cpu], &sum);
-	return drv_dropped(&sum, DRV_DROP_TOO_BIG);
+	return drv_dropped(&sum.other, DRV_DROP_TOO_BIG);
 }
 
 /* Makes a call with @len bytes of payload. Retries, as other processes may fill so small a ring. */
@@ -480,7 +480,7 @@ static void check_lengths(int kind, size_t ring_sz, uint32_t max)
 {
 	const struct setup setup = {.kind = kind, .ring_sz = ring_sz, .snaplen = max, .self = 1};
 	uint8_t *pattern = make_pattern(max + 4096);
-	struct drv_counters sum = {0};
+	struct drv_sums sum = {0};
 	uint64_t lost, nested;
 	struct nest n;
 
@@ -493,7 +493,7 @@ static void check_lengths(int kind, size_t ring_sz, uint32_t max)
 	lost = account(&n, &sum, &nested);
 	print_message(
 		"%s, %zu bytes: payloads 1 to %u, %lu records, %lu inside a writer, %lu lost\n",
-		kinds[kind]->name, ring_sz, max, (unsigned long)sum.seen, (unsigned long)nested,
+		kinds[kind]->name, ring_sz, max, (unsigned long)sum.n.seen, (unsigned long)nested,
 		(unsigned long)lost);
 	assert_true(nested > 0);
 	unload(&n);

@@ -4,7 +4,7 @@
  * Sheds (drops) unimportant records when the ring fills.
  *
  * The array ring holds a record in place. The perf and ringbuf kinds make it in the CPU's scratch
- * and send it whole. Writers nest (a page fault or a sample inside a filler): ring_hdr.nest counts
+ * and send it whole. Writers nest (a page fault or a sample inside a filler): ring_ends.nest counts
  * them, and each has the counters of its nesting level to itself.
  */
 #ifndef DRIVER_RING_BPF_H
@@ -21,7 +21,6 @@
 
 struct rec {
 	u8 *base;
-	struct ring *ring;
 	struct drv_slot *slot; /* of the call; NULL: not a call */
 	void *ctx;
 	s64 ret; /* of the call */
@@ -44,9 +43,20 @@ static __always_inline struct ring *this_ring(void)
 	return ring ? bpf_map_lookup_elem(ring, &zero) : NULL;
 }
 
+/* Returns the positions of this CPU's ring: those beside the call, if it is the record of one. */
+static __always_inline struct ring_ends *ends_of(const struct rec *r)
+{
+	return r->slot ? &r->slot->ring : this_ends();
+}
+
 static __always_inline struct drv_counters *counters_of(struct ring *ring, u32 level)
 {
 	return &ring->hdr.counters[level & (DRV_LEVELS - 1)];
+}
+
+static __always_inline struct drv_counts *counts_of(struct ring_ends *ends, u32 level)
+{
+	return &ends->counts[level & (DRV_LEVELS - 1)];
 }
 
 /* Ends the call: its slot no longer holds back libscap's watermark. */
@@ -58,19 +68,19 @@ static __always_inline void slot_clear(struct drv_slot *slot)
 
 /* Leaves as a writer. Only the outermost one publishes. A writer that nested between its reads of
  * resv and nest did not publish, so resv is checked again: returns false if it has grown. */
-static __always_inline bool leave_once(struct ring_hdr *h)
+static __always_inline bool leave_once(struct ring_ends *e)
 {
-	u64 resv = ONCE(h->resv);
+	u64 resv = ONCE(e->resv);
 
-	if (ONCE(h->nest) > 1) {
-		ONCE(h->nest) -= 1;
+	if (ONCE(e->nest) > 1) {
+		ONCE(e->nest) -= 1;
 		return true;
 	}
-	ONCE(h->head) = resv;
+	ONCE(e->head) = resv;
 	barrier();
-	ONCE(h->nest) = 0;
+	ONCE(e->nest) = 0;
 	barrier();
-	return ONCE(h->resv) == resv;
+	return ONCE(e->resv) == resv;
 }
 
 #define LEAVE_TRIES 8
@@ -78,14 +88,12 @@ static __always_inline bool leave_once(struct ring_hdr *h)
 /* A callback of bpf_loop. */
 static long leave_step(u32 i, void *ctx)
 {
-	struct ring *ring = this_ring();
+	struct ring_ends *ends = this_ends();
 
 	(void)i;
 	(void)ctx;
-	if (!ring)
-		return 1;
-	ONCE(ring->hdr.nest) = 1;
-	return leave_once(&ring->hdr);
+	ONCE(ends->nest) = 1;
+	return leave_once(ends);
 }
 
 /*
@@ -99,13 +107,11 @@ __noinline int leave_again(void)
 	return 0;
 }
 
-static __always_inline void ring_leave(struct ring *ring)
+static __always_inline void ring_leave(struct ring_ends *e)
 {
-	struct ring_hdr *h = &ring->hdr;
-
 	if (cfg.ring_kind != RING_ARRAY)
-		ONCE(h->nest) -= 1;
-	else if (!leave_once(h))
+		ONCE(e->nest) -= 1;
+	else if (!leave_once(e))
 		leave_again();
 }
 
@@ -129,7 +135,7 @@ __attribute__((noinline)) int rec_lost(u32 why, u32 type, u32 level)
 	ONCE(at->last_ns) = now;
 	barrier(); /* a reader that sees the count also sees the times */
 	c->lost[why][lost_kind[EVT_INDEX(type) & (EVT_ROWS_MAX - 1)] & (LOST_ROOM - 1)]++;
-	__sync_fetch_and_add(&ring->hdr.n_lost, 1);
+	__sync_fetch_and_add(&this_ends()->n_lost, 1);
 	return 0;
 }
 
@@ -141,15 +147,15 @@ static __always_inline u8 *ring_place(struct ring *ring, u64 pos)
 
 /* A place in the scratch, which is a stack: an interrupt between the two lines has released its
  * place before we continue. */
-static __always_inline int scratch_reserve(struct rec *r)
+static __always_inline int scratch_reserve(struct rec *r, struct ring *ring)
 {
-	struct ring_hdr *h = &r->ring->hdr;
+	struct ring_ends *ends = ends_of(r);
 
-	r->pos = ONCE(h->scratch);
+	r->pos = ONCE(ends->scratch);
 	if (r->pos > SCRATCH_LAST)
 		return DRV_DROP_NESTED;
-	ONCE(h->scratch) = r->pos + r->room;
-	r->base = ring_place(r->ring, r->pos);
+	ONCE(ends->scratch) = r->pos + r->room;
+	r->base = ring_place(ring, r->pos);
 	return DRV_DROP_MAX;
 }
 
@@ -163,16 +169,13 @@ struct array_room {
 static long reserve_step(u32 i, void *ctx)
 {
 	struct array_room *a = ctx;
-	struct ring *ring = this_ring();
-	u64 resv;
+	struct ring_ends *ends = this_ends();
+	u64 resv = ONCE(ends->resv);
 
 	(void)i;
-	if (!ring)
+	if (resv - ONCE(ends->tail) + a->room > cfg.ring_sz)
 		return 1;
-	resv = ONCE(ring->hdr.resv);
-	if (resv - ONCE(ring->hdr.tail) + a->room > cfg.ring_sz)
-		return 1;
-	if (__sync_val_compare_and_swap(&ring->hdr.resv, resv, resv + a->room) != resv)
+	if (__sync_val_compare_and_swap(&ends->resv, resv, resv + a->room) != resv)
 		return 0;
 	a->pos = resv;
 	return 1;
@@ -207,17 +210,17 @@ static __always_inline u64 shared_used(void)
 static __always_inline bool is_shed(const struct rec *r)
 {
 	u64 used = cfg.cpus_per_ring > 1 ? shared_used()
-					 : ONCE(r->ring->hdr.resv) - ONCE(r->ring->hdr.tail);
+					 : ONCE(ends_of(r)->resv) - ONCE(ends_of(r)->tail);
 	u32 eighths = shed_at[EVT_INDEX(r->type) & (EVT_ROWS_MAX - 1)];
 
 	used += r->room;
 	return cfg.shed && eighths < 8 && used > SHED_OF / 8 * eighths && used <= cfg.ring_sz;
 }
 
-/* Reserves r->room bytes. Returns the place, or the reason why there is none. */
-static __always_inline int ring_reserve(struct rec *r)
+/* Reserves r->room bytes in @ring. Returns the place, or the reason why there is none. */
+static __always_inline int ring_reserve(struct rec *r, struct ring *ring)
 {
-	struct ring_hdr *h = &r->ring->hdr;
+	struct ring_ends *ends = ends_of(r);
 	u64 resv;
 
 	if (r->room > DRV_REC_MAX)
@@ -225,16 +228,16 @@ static __always_inline int ring_reserve(struct rec *r)
 	if (is_shed(r))
 		return DRV_DROP_SHED;
 	if (cfg.ring_kind != RING_ARRAY)
-		return scratch_reserve(r);
-	resv = ONCE(h->resv);
-	if (resv - ONCE(h->tail) + r->room > cfg.ring_sz)
+		return scratch_reserve(r, ring);
+	resv = ONCE(ends->resv);
+	if (resv - ONCE(ends->tail) + r->room > cfg.ring_sz)
 		return DRV_DROP_RING_FULL;
-	if (__sync_val_compare_and_swap(&h->resv, resv, resv + r->room) != resv)
+	if (__sync_val_compare_and_swap(&ends->resv, resv, resv + r->room) != resv)
 		resv = array_reserve(r->room);
 	if (resv == ARRAY_FULL)
 		return DRV_DROP_RING_FULL;
 	r->pos = resv;
-	r->base = ring_place(r->ring, resv);
+	r->base = ring_place(ring, resv);
 	return DRV_DROP_MAX;
 }
 
@@ -268,7 +271,7 @@ static __always_inline int ring_send(struct rec *r, u64 len)
 			return DRV_DROP_RING_FULL;
 	}
 	/* Locked, since ring_bell must be read after it. */
-	__sync_fetch_and_add(&r->ring->hdr.resv, len);
+	__sync_fetch_and_add(&ends_of(r)->resv, len);
 	return DRV_DROP_MAX;
 }
 
@@ -278,23 +281,23 @@ static __always_inline u64 ring_trim(struct rec *r, u64 len)
 	u64 end = r->pos + r->room;
 
 	if (len != r->room &&
-	    __sync_val_compare_and_swap(&r->ring->hdr.resv, end, r->pos + len) != end)
+	    __sync_val_compare_and_swap(&ends_of(r)->resv, end, r->pos + len) != end)
 		return r->room;
 	return len;
 }
 
 /* Wakes the reader if it sleeps: at once, or, from a nap, once enough is unread. The reader sets
  * ring_sleep, then reads resv; we move resv by a locked instruction before we read ring_sleep. */
-static __always_inline void ring_bell(struct ring_hdr *h)
+static __always_inline void ring_bell(struct ring_ends *e)
 {
-	u64 asleep = ONCE(h->asleep);
+	u64 asleep = ONCE(e->asleep);
 
 	if (!asleep)
 		return;
-	if (asleep == RING_NAPS && ONCE(h->resv) - ONCE(h->tail) < cfg.wake_sz)
+	if (asleep == RING_NAPS && ONCE(e->resv) - ONCE(e->tail) < cfg.wake_sz)
 		return;
-	ONCE(h->asleep) = RING_AWAKE;
-	bpf_ringbuf_output(&bell, h, 0, BPF_RB_FORCE_WAKEUP);
+	ONCE(e->asleep) = RING_AWAKE;
+	bpf_ringbuf_output(&bell, e, 0, BPF_RB_FORCE_WAKEUP);
 }
 
 #endif /* DRIVER_WRITER_BPF_H */

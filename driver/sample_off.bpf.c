@@ -194,7 +194,7 @@ static __always_inline void off_walk(struct off_slot *slot, void *ctx, struct ta
 	slot->bp = regs ? regs->bp : 0;
 	if (!ring)
 		return;
-	w = walk_enter(ring);
+	w = walk_enter(this_ends());
 	if (w) {
 		walk_user(w, task, sampler_cfg.depth);
 		count(&this_sampler()->ends[w->end & (STACK_END_ROOM - 1)]);
@@ -202,7 +202,7 @@ static __always_inline void off_walk(struct off_slot *slot, void *ctx, struct ta
 		off_keep_user(slot, w, task);
 		send_scripts(ctx, w);
 	}
-	ring_leave(ring);
+	ring_leave(this_ends());
 }
 
 /* Fills the slot of @prev, the current task, which is switched out. */

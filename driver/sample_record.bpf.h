@@ -52,13 +52,13 @@ static __always_inline struct user_walk *walk_of(u32 level)
 	return w;
 }
 
-/* Enters a walk outside of records: @ring's hdr.nest is raised, so that page faults count as the
- * driver's own, and samples that interrupt it have another walker. End: ring_leave. */
-static __always_inline struct user_walk *walk_enter(struct ring *ring)
+/* Enters a walk outside of records: nest is raised, so that page faults count as the driver's own,
+ * and samples that interrupt it have another walker. End: ring_leave. */
+static __always_inline struct user_walk *walk_enter(struct ring_ends *ends)
 {
-	const u32 level = ONCE(ring->hdr.nest);
+	const u32 level = ONCE(ends->nest);
 
-	ONCE(ring->hdr.nest) = level + 1;
+	ONCE(ends->nest) = level + 1;
 	barrier();
 	return walk_of(level);
 }

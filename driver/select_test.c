@@ -124,7 +124,7 @@ static void test_calls(void **state)
 	assert_int_equal(count(&c, child.pid, SYS_close, 1), 2);
 	assert_int_equal(count(&c, child.pid, SYS_getppid, 0), 0);
 	assert_int_equal(count(&c, child.pid, SYS_prctl, 1), 1);
-	assert_true(c.counters.n_filtered >= 101);
+	assert_true(c.counters.other.n_filtered >= 101);
 	free_capture(&c);
 
 	select.calls = &kills;
@@ -604,7 +604,7 @@ static void check_much(int kind)
 	end_capture(&c);
 	assert_bytes(must_find(&c, &at, child.pid, SYS_recvmsg), 2, many, MANY);
 	assert_bytes(must_find(&c, &at, child.pid, SYS_write), 1, many, MANY);
-	assert_int_equal(drv_dropped(&c.counters, DRV_DROP_TOO_BIG), 0);
+	assert_int_equal(drv_dropped(&c.counters.other, DRV_DROP_TOO_BIG), 0);
 	free_capture(&c);
 }
 
@@ -792,7 +792,7 @@ static void check_shed(int kind)
 
 	finish(&child);
 	end_capture(&c);
-	assert_true(drv_dropped(&c.counters, DRV_DROP_SHED) > 0);
+	assert_true(drv_dropped(&c.counters.other, DRV_DROP_SHED) > 0);
 	assert_int_equal(count(&c, child.pid, SYS_dup, 0), 100);
 	assert_true(count(&c, child.pid, SYS_close, 0) >= 100);
 	assert_true(count(&c, child.pid, SYS_getppid, 0) > count(&c, child.pid, SYS_pread64, 0));

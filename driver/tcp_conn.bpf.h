@@ -277,7 +277,7 @@ static __always_inline bool begin_conn(struct rec *r, void *ctx, u32 type, u32 n
 
 	if (!wants_tcp(type, &c->owner)) {
 		if (ring)
-			counters_of(ring, ONCE(ring->hdr.nest))->n_filtered++;
+			counters_of(ring, ONCE(this_ends()->nest))->n_filtered++;
 		return false;
 	}
 	if (!begin_at(r, ring, ctx, OPEN_SENT, type, 0, n_params, sz))

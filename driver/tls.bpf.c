@@ -380,8 +380,8 @@ static __always_inline int tls_lost(struct task_struct *task, u32 function)
 	pin_iter();
 	ring = this_ring();
 	if (ring && sel_event(this_slot(), task, type, EVT_TLS_READ_X_FLAGS) >= 0) {
-		counters_of(ring, ONCE(ring->hdr.nest))->seen++;
-		rec_lost(DRV_DROP_REFUSED, type, ONCE(ring->hdr.nest));
+		counts_of(this_ends(), ONCE(this_ends()->nest))->seen++;
+		rec_lost(DRV_DROP_REFUSED, type, ONCE(this_ends()->nest));
 	}
 	unpin_iter();
 	return 0;

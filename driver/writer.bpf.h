@@ -12,9 +12,10 @@
  *	return commit(&r);
  *
  * A record is written in place in the array ring, or in the CPU's scratch and then sent whole. So
- *the record of a nested writer may come before the one that it interrupted: a record has its
- *nesting level. From begin to commit the task is pinned (pin.bpf.h), and the CPU's ring_hdr.nest is
- * positive, which shows libscap a writer in flight. No program tail-calls between begin and commit.
+ * the record of a nested writer may come before the one that it interrupted: a record has its
+ * nesting level. From begin to commit the task is pinned (pin.bpf.h), and ring_ends.nest of the CPU
+ * is positive, which shows libscap a writer in flight. No program tail-calls between begin and
+ * commit.
  *
  * seen == records + lost: begin counts seen, commit or a failed reservation the other two, each in
  * the counters of its nesting level, which no other level writes.
@@ -43,37 +44,37 @@ enum rec_kind { REC_EXIT, REC_ENTER, REC_OTHER };
 static __always_inline bool rec_open(struct rec *r, struct ring *ring, void *ctx,
 				     enum rec_kind kind, u32 type, u32 n_params, u64 params_sz)
 {
-	struct drv_counters *c;
+	struct drv_slot *slot = r->slot ?: this_slot();
+	struct drv_counts *c;
 	int why;
 
 	if (!ring) {
-		__sync_fetch_and_add(&this_slot()->n_no_ring, 1);
+		__sync_fetch_and_add(&slot->n_no_ring, 1);
 		return false;
 	}
 	r->ctx = ctx;
-	r->ring = ring;
 	r->type = type;
 	r->n = 0;
 	r->n_params = n_params;
 	r->off = REC_LENS + 2 * n_params;
 	r->room = align8(r->off + params_sz);
-	r->level = ONCE(ring->hdr.nest);
-	ONCE(ring->hdr.nest) = r->level + 1;
+	r->level = ONCE(slot->ring.nest);
+	ONCE(slot->ring.nest) = r->level + 1;
 	barrier();
-	c = counters_of(ring, r->level);
+	c = counts_of(&slot->ring, r->level);
 	c->seen++;
 	c->n_enters += kind == REC_ENTER;
 	c->n_others += kind == REC_OTHER;
 	if (cfg.ring_kind == RING_ARRAY && kind == REC_EXIT)
-		ONCE(r->slot->before) = ONCE(ring->hdr.resv) + 1;
+		ONCE(slot->before) = ONCE(slot->ring.resv) + 1;
 	else if (cfg.ring_kind == RING_ARRAY && kind == REC_ENTER)
-		ONCE(r->slot->before) = 0;
+		ONCE(slot->before) = 0;
 	barrier();
-	why = ring_reserve(r);
+	why = ring_reserve(r, ring);
 	if (why == DRV_DROP_MAX)
 		return true;
 	rec_lost(why, type, r->level);
-	ring_leave(ring);
+	ring_leave(ends_of(r));
 	return false;
 }
 
@@ -113,8 +114,8 @@ static __always_inline void count_lost_call(void)
 		__sync_fetch_and_add(&this_slot()->n_no_ring, 1);
 		return;
 	}
-	level = ONCE(ring->hdr.nest);
-	counters_of(ring, level)->seen++;
+	level = ONCE(this_ends()->nest);
+	counts_of(this_ends(), level)->seen++;
 	rec_lost(DRV_DROP_REFUSED, EVT_SYSCALL_X, level);
 }
 
@@ -341,13 +342,14 @@ static __always_inline u32 rec_type(const struct rec *r)
 /* Completes and publishes the record. Returns true if it got into the ring. */
 static __always_inline bool rec_close(struct rec *r, u64 flags, u64 enter_ns)
 {
-	struct drv_counters *c = counters_of(r->ring, r->level);
+	struct ring_ends *ends = ends_of(r);
+	struct drv_counts *c = counts_of(ends, r->level);
 	u64 cpu = bpf_get_smp_processor_id(), len = align8(r->off);
 	u16 nr = r->slot ? r->slot->call.raw_nr : REC_NR_NONE;
 	int why = DRV_DROP_MAX;
 
 	if (r->n != r->n_params)
-		c->n_bad_record++;
+		__sync_fetch_and_add(&ends->n_bad_record, 1);
 	for (u32 i = r->n; i < r->n_params; i++)
 		ONCE(*(u16 *)(r->base + REC_LENS + 2 * i)) = 0; /* no memset: BPF has none */
 	store32(r->base + EVT_AT + 16, r->off - EVT_AT);
@@ -358,15 +360,15 @@ static __always_inline bool rec_close(struct rec *r, u64 flags, u64 enter_ns)
 	store64(r->base, len | cpu << 16 | flags << 32 | (u64)nr << 48);
 	if (cfg.ring_kind != RING_ARRAY) {
 		why = ring_send(r, len);
-		ONCE(r->ring->hdr.scratch) = r->pos;
+		ONCE(ends->scratch) = r->pos;
 	}
 	if (why == DRV_DROP_MAX)
 		c->records++;
 	else
 		rec_lost(why, rec_type(r), r->level);
 	barrier();
-	ring_leave(r->ring);
-	ring_bell(&r->ring->hdr);
+	ring_leave(ends);
+	ring_bell(ends);
 	return why == DRV_DROP_MAX;
 }
 

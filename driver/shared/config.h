@@ -179,22 +179,32 @@ struct drv_lost_span {
 	u64 last_ns;
 };
 
-/* Per CPU, written by that CPU only. seen == records + sum(lost). */
-struct drv_counters {
+/* Counts of records, per CPU, written by that CPU only. seen == records + sum(lost). */
+struct drv_counts {
 	u64 seen; /* records that the driver tried to send */
 	u64 records; /* records that were sent */
 	u64 n_enters; /* of those seen: raw enters */
 	u64 n_others; /* of these: records that are not calls */
+};
+
+/* Other counters, per CPU, written by that CPU only. */
+struct drv_counters {
 	u64 lost[DRV_DROP_ROOM][LOST_ROOM]; /* by enum drv_drop and enum drv_lost */
 	struct drv_lost_span lost_at[DRV_DROP_ROOM];
 	u64 n_saved; /* exits whose task was switched out after the enter */
 	u64 n_no_enter; /* exits without an enter: latency unknown */
 	u64 n_storage_fail; /* enters that could not be saved at a task switch */
-	u64 n_bad_record; /* records in which a filler put the wrong number of parameters */
 	u64 n_self; /* calls of saker itself, not recorded */
 	u64 n_filtered; /* filtered; see also struct drv_slot */
 	u64 n_unmarked; /* processes whose mark did not fit */
 } __attribute__((aligned(128)));
+
+/* Sums over nesting levels and CPUs, made by libscap. */
+struct drv_sums {
+	struct drv_counts n;
+	struct drv_counters other;
+	u64 n_bad_record;
+};
 
 /* Records lost for one reason. */
 static inline u64 drv_dropped(const struct drv_counters *c, unsigned int why)
@@ -212,32 +222,41 @@ enum ring_sleep {
 	RING_SLEEPS, /* ring the doorbell at the next record */
 };
 
-/*
- * The first page of each CPU's ring, for every kind of ring. Writers on one CPU nest (a page fault
- * or a sample inside a filler) and never run concurrently. Positions are bytes since the start and
- * only grow. In the `array` kind the records follow this page: the place of a position is the
- * position masked with ring_sz - 1, and RING_SLACK after the last place keeps every record
- * contiguous. In the other kinds this room is the scratch in which a record is built, and positions
- * only count unread bytes.
- */
 #define DRV_LEVELS 4 /* of nested writers: a call, a fault in it, an interrupt, an NMI */
 
-struct ring_hdr {
+/*
+ * Where the writers and the reader of a CPU's ring are, for every kind of ring. Writers on one CPU
+ * nest (a page fault or a sample inside a filler) and never run concurrently. Positions are bytes
+ * since the start and only grow. Beside the CPU's open call, in the memory page that each call
+ * touches anyway.
+ */
+struct ring_ends {
 	/* Written by the driver. */
 	u64 head; /* array: everything below is complete; load-acquire in libscap */
 	u64 resv; /* everything below is reserved by writers; other kinds: is sent */
 	u64 nest; /* writers in progress */
 	u64 n_lost; /* lost records of all reasons: when it changes, read the counters */
 	u64 scratch; /* other kinds than array: bytes in use by writers in progress */
-	u64 pad0[11];
+	u64 n_bad_record; /* records in which a filler put the wrong number of parameters */
+	u64 pad[2];
+	struct drv_counts counts[DRV_LEVELS]; /* by depth of nesting, so that no lock is needed */
 	/* Written by libscap. */
 	u64 tail; /* everything below is read: store-release */
 	u64 asleep; /* enum ring_sleep; the driver sets RING_AWAKE when it rings the doorbell */
-	u64 reported_ns[DRV_DROP_ROOM]; /* by reason: losses up to this time are reported */
 	u64 pad1[6];
-	struct drv_counters
-		counters[DRV_LEVELS]; /* by depth of nesting, so that no lock is needed */
-	u64 pad2[96];
+};
+
+/*
+ * The first page of each CPU's ring, for every kind of ring. In the `array` kind the records follow
+ * this page: the place of a position is the position masked with ring_sz - 1, and RING_SLACK after
+ * the last place keeps every record contiguous. In the other kinds this room is the scratch in
+ * which a record is built, and positions only count unread bytes.
+ */
+struct ring_hdr {
+	u64 reported_ns[DRV_DROP_ROOM]; /* by reason: losses up to this time; written by libscap */
+	u64 pad[8];
+	struct drv_counters counters[DRV_LEVELS]; /* by depth of nesting */
+	u64 pad1[112];
 };
 
 #ifndef __bpf__
@@ -300,6 +319,7 @@ struct drv_slot {
 	u64 n_no_ring; /* records lost before the CPU, which came online, had a ring */
 	u64 n_suppressed; /* of the filtered calls: those of suppressed processes */
 	u64 passed_for; /* the task whose call fill_passed continues; 0: another one ran since */
+	struct ring_ends ring __attribute__((aligned(64)));
 } __attribute__((aligned(128)));
 
 #endif /* DRIVER_SHARED_CONFIG_H */

@@ -186,7 +186,7 @@ static int run_driver(int kind)
 {
 	const struct live_opts o = {.sz = sizeof(o), .ring_kind = kind};
 	const struct scap_log log = {.fn = say};
-	struct drv_counters c;
+	struct drv_sums c;
 	struct live_driver *d;
 	uint64_t n = 0;
 	int err = live_load(&d, &o, &log) ?: live_attach(d);
@@ -200,7 +200,7 @@ static int run_driver(int kind)
 	}
 	live_counters(d, &c);
 	fprintf(stderr, "%s: read %lu, seen %lu, dropped %lu\n", live_ring_kind(d),
-		(unsigned long)n, (unsigned long)c.seen, (unsigned long)(c.seen - c.records));
+		(unsigned long)n, (unsigned long)c.n.seen, (unsigned long)(c.n.seen - c.n.records));
 	live_close(d);
 	return 0;
 }

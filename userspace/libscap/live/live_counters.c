@@ -38,7 +38,7 @@ unsigned int live_program_insns(const struct live_driver *d, const struct progra
 	return info.verified_insns;
 }
 
-static void ring_sums(const struct live_driver *d, struct drv_counters *sum)
+static void ring_sums(const struct live_driver *d, struct drv_sums *sum)
 {
 	memset(sum, 0, sizeof(*sum));
 	for (unsigned int i = 0; i < d->n_rings; i++)
@@ -50,21 +50,21 @@ uint64_t live_n_no_ring(const struct live_driver *d, unsigned int cpu)
 	return __atomic_load_n(&d->skel->bss->slots[cpu].n_no_ring, __ATOMIC_RELAXED);
 }
 
-void live_counters(const struct live_driver *d, struct drv_counters *sum)
+void live_counters(const struct live_driver *d, struct drv_sums *sum)
 {
 	const uint64_t missed = n_missed(d);
 	uint64_t lost = 0;
 
 	ring_sums(d, sum);
 	for (unsigned int i = 0; i < DRV_MAX_CPUS; i++) {
-		sum->n_filtered +=
+		sum->other.n_filtered +=
 			__atomic_load_n(&d->skel->bss->slots[i].n_filtered, __ATOMIC_RELAXED);
 		lost += live_n_no_ring(d, i);
 	}
-	sum->seen += lost;
-	sum->lost[DRV_DROP_NO_RING][LOST_OTHER] += lost;
-	sum->seen += missed;
-	sum->lost[DRV_DROP_MISSED][LOST_OTHER] += missed;
+	sum->n.seen += lost;
+	sum->other.lost[DRV_DROP_NO_RING][LOST_OTHER] += lost;
+	sum->n.seen += missed;
+	sum->other.lost[DRV_DROP_MISSED][LOST_OTHER] += missed;
 }
 
 uint64_t live_n_suppressed(const struct live_driver *d)
@@ -108,13 +108,13 @@ void live_exits(const struct live_driver *d, uint64_t *runs, uint64_t *accounted
 {
 	struct bpf_prog_info info = {0};
 	uint32_t len = sizeof(info);
-	struct drv_counters c;
+	struct drv_sums c;
 
 	*runs = 0;
 	if (!bpf_obj_get_info_by_fd(bpf_program__fd(d->skel->progs.sys_exit), &info, &len))
 		*runs = info.run_cnt;
 	ring_sums(d, &c);
-	*accounted = c.seen - c.n_enters - c.n_others;
+	*accounted = c.n.seen - c.n.n_enters - c.n.n_others;
 	for (unsigned int i = 0; i < DRV_MAX_CPUS; i++)
 		*accounted +=
 			__atomic_load_n(&d->skel->bss->slots[i].n_unrecorded, __ATOMIC_RELAXED);

@@ -109,7 +109,7 @@ int live_wait(struct live_driver *d, int timeout_ms);
 int live_bell_fd(const struct live_driver *d);
 
 /* Returns sums over CPUs, including what CPUs without a ring lost. */
-void live_counters(const struct live_driver *d, struct drv_counters *sum);
+void live_counters(const struct live_driver *d, struct drv_sums *sum);
 
 /* Returns the number of records that a CPU without a ring lost. */
 uint64_t live_n_no_ring(const struct live_driver *d, unsigned int cpu);

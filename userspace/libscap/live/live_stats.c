@@ -40,13 +40,13 @@ static void add_no_ring(struct scap_cpu_stats *of, uint64_t n)
 
 static void ring_stats(struct scap_cpu_stats *of, const struct live_source *s)
 {
-	struct drv_counters c = {0};
+	struct drv_sums c = {0};
 
 	ring_counters(s->ring, &c);
 	*of = (struct scap_cpu_stats){
-		.cpu = ring_cpu(s->ring), .n_seen = c.seen, .n_records = s->n_records};
+		.cpu = ring_cpu(s->ring), .n_seen = c.n.seen, .n_records = s->n_records};
 	for (unsigned int i = 0; i < DRV_DROP_MAX; i++)
-		of->dropped_by[i] = drv_dropped(&c, i);
+		of->dropped_by[i] = drv_dropped(&c.other, i);
 	add_no_ring(of, live_n_no_ring(s->engine->driver, of->cpu));
 }
 
@@ -76,24 +76,24 @@ static void cpu_stats(const struct live_engine *e, struct scap_stats *st)
 int live_stats(const void *engine, struct scap_stats *st)
 {
 	const struct live_engine *e = engine;
-	struct drv_counters c;
+	struct drv_sums c;
 
 	live_counters(e->driver, &c);
 	cpu_stats(e, st);
-	st->n_seen = c.seen;
+	st->n_seen = c.n.seen;
 	for (unsigned int i = 0; i < DRV_DROP_MAX; i++) {
-		st->dropped_by[i] = drv_dropped(&c, i);
+		st->dropped_by[i] = drv_dropped(&c.other, i);
 		st->n_dropped += st->dropped_by[i];
 	}
 	st->n_clamped = merge_n_late(e->merge);
-	st->n_no_enter = c.n_no_enter;
-	st->n_storage_fail = c.n_storage_fail;
+	st->n_no_enter = c.other.n_no_enter;
+	st->n_storage_fail = c.other.n_storage_fail;
 	st->n_bad_record = c.n_bad_record + e->n_bad;
 	for (unsigned int i = 0; i < e->n_rings; i++)
 		st->n_bad_record += ring_n_corrupt(e->rings[i].ring);
-	st->n_self = c.n_self;
-	st->n_filtered = c.n_filtered;
-	st->n_unmarked = c.n_unmarked;
+	st->n_self = c.other.n_self;
+	st->n_filtered = c.other.n_filtered;
+	st->n_unmarked = c.other.n_unmarked;
 	st->n_suppressed = live_n_suppressed(e->driver);
 	st->n_unsampled = live_n_unsampled(e->driver);
 	live_bpf_stats(e->driver, &st->bpf_run_ns, &st->bpf_run_cnt);

@@ -32,7 +32,7 @@ int ring_map_create(int kind, size_t ring_sz)
 }
 
 int ring_open(struct ring **out, const struct ring_ops *ops, unsigned int cpu, size_t ring_sz,
-	      int map_fd, int kind_fd, const struct drv_slot *slots)
+	      int map_fd, int kind_fd, struct drv_slot *slots)
 {
 	struct ring *r = calloc(1, sizeof(*r));
 	int err;
@@ -43,6 +43,7 @@ int ring_open(struct ring **out, const struct ring_ops *ops, unsigned int cpu, s
 	r->cpu = cpu;
 	r->sz = ring_sz;
 	r->slot = &slots[cpu];
+	r->ends = &slots[cpu].ring;
 	r->hdr = mmap(NULL, sizeof(*r->hdr), PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
 	if (r->hdr == MAP_FAILED) {
 		err = -errno;
@@ -81,7 +82,7 @@ void ring_refresh(struct ring *r, struct ring_bound *bound)
 	if (__atomic_load_n(&s->task, __ATOMIC_ACQUIRE) &&
 	    __atomic_load_n(&s->call.state, __ATOMIC_ACQUIRE) != CALL_SENT)
 		bound->open_ns = __atomic_load_n(&s->call.ts, __ATOMIC_ACQUIRE);
-	bound->in_flight = __atomic_load_n(&r->hdr->nest, __ATOMIC_ACQUIRE) != 0;
+	bound->in_flight = __atomic_load_n(&r->ends->nest, __ATOMIC_ACQUIRE) != 0;
 	r->head = r->ops->head(r);
 	bound->in_flight |= r->held_back;
 	if (!bound->in_flight)
@@ -92,7 +93,7 @@ static void skip_corrupt(struct ring *r)
 {
 	r->n_corrupt++;
 	r->pos = r->head;
-	r->n_read = __atomic_load_n(&r->hdr->resv, __ATOMIC_RELAXED);
+	r->n_read = __atomic_load_n(&r->ends->resv, __ATOMIC_RELAXED);
 }
 
 /*
@@ -205,8 +206,8 @@ void ring_advance(struct ring *r)
 void ring_release(struct ring *r)
 {
 	r->ops->release(r);
-	if (r->hdr->tail != r->n_read)
-		__atomic_store_n(&r->hdr->tail, r->n_read, __ATOMIC_RELEASE);
+	if (r->ends->tail != r->n_read)
+		__atomic_store_n(&r->ends->tail, r->n_read, __ATOMIC_RELEASE);
 }
 
 uint64_t ring_pending(const struct ring *r)
@@ -216,12 +217,12 @@ uint64_t ring_pending(const struct ring *r)
 
 int ring_unread(const struct ring *r)
 {
-	return __atomic_load_n(&r->hdr->resv, __ATOMIC_SEQ_CST) != r->hdr->tail;
+	return __atomic_load_n(&r->ends->resv, __ATOMIC_SEQ_CST) != r->ends->tail;
 }
 
 static uint64_t n_used(const struct ring *r)
 {
-	return __atomic_load_n(&r->hdr->resv, __ATOMIC_RELAXED) - r->hdr->tail;
+	return __atomic_load_n(&r->ends->resv, __ATOMIC_RELAXED) - r->ends->tail;
 }
 
 int ring_is_half_full(const struct ring *r)
@@ -237,7 +238,7 @@ int ring_is_half_full(const struct ring *r)
 
 void ring_set_asleep(struct ring *r, enum ring_sleep how)
 {
-	__atomic_store_n(&r->hdr->asleep, (uint64_t)how, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&r->ends->asleep, (uint64_t)how, __ATOMIC_SEQ_CST);
 }
 
 unsigned int ring_cpu(const struct ring *r)
@@ -255,31 +256,32 @@ static void add(uint64_t *sum, const uint64_t *v)
 	*sum += __atomic_load_n(v, __ATOMIC_RELAXED);
 }
 
-void ring_counters(const struct ring *r, struct drv_counters *sum)
+void ring_counters(const struct ring *r, struct drv_sums *sum)
 {
+	add(&sum->n_bad_record, &r->ends->n_bad_record);
 	for (int l = 0; l < DRV_LEVELS; l++) {
+		const struct drv_counts *n = &r->ends->counts[l];
 		const struct drv_counters *c = &r->hdr->counters[l];
 
-		add(&sum->seen, &c->seen);
-		add(&sum->records, &c->records);
-		add(&sum->n_enters, &c->n_enters);
-		add(&sum->n_others, &c->n_others);
+		add(&sum->n.seen, &n->seen);
+		add(&sum->n.records, &n->records);
+		add(&sum->n.n_enters, &n->n_enters);
+		add(&sum->n.n_others, &n->n_others);
 		for (int why = 0; why < DRV_DROP_MAX; why++)
 			for (int kind = 0; kind < LOST_ROOM; kind++)
-				add(&sum->lost[why][kind], &c->lost[why][kind]);
-		add(&sum->n_saved, &c->n_saved);
-		add(&sum->n_no_enter, &c->n_no_enter);
-		add(&sum->n_storage_fail, &c->n_storage_fail);
-		add(&sum->n_bad_record, &c->n_bad_record);
-		add(&sum->n_self, &c->n_self);
-		add(&sum->n_filtered, &c->n_filtered);
-		add(&sum->n_unmarked, &c->n_unmarked);
+				add(&sum->other.lost[why][kind], &c->lost[why][kind]);
+		add(&sum->other.n_saved, &c->n_saved);
+		add(&sum->other.n_no_enter, &c->n_no_enter);
+		add(&sum->other.n_storage_fail, &c->n_storage_fail);
+		add(&sum->other.n_self, &c->n_self);
+		add(&sum->other.n_filtered, &c->n_filtered);
+		add(&sum->other.n_unmarked, &c->n_unmarked);
 	}
 }
 
 uint64_t ring_n_lost(const struct ring *r)
 {
-	return __atomic_load_n(&r->hdr->n_lost, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&r->ends->n_lost, __ATOMIC_ACQUIRE);
 }
 
 void ring_set_reported(struct ring *r, unsigned int why, uint64_t to_ns)

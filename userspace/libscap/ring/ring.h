@@ -59,7 +59,7 @@ void ring_set_asleep(struct ring *r, enum ring_sleep how);
 unsigned int ring_cpu(const struct ring *r);
 
 /* Adds this CPU's counters to *sum. */
-void ring_counters(const struct ring *r, struct drv_counters *sum);
+void ring_counters(const struct ring *r, struct drv_sums *sum);
 
 /* Returns the number of lost records of this CPU: changes when ring_lost has something new. */
 uint64_t ring_n_lost(const struct ring *r);

@@ -41,8 +41,9 @@ struct ring_shared {
 
 struct ring {
 	const struct ring_ops *ops;
-	struct ring_hdr *hdr; /* shared with the driver */
-	const struct drv_slot *slot; /* this CPU's open call; shared */
+	struct ring_hdr *hdr; /* shared with the driver, as what follows */
+	struct ring_ends *ends;
+	const struct drv_slot *slot; /* this CPU's open call */
 	unsigned int cpu;
 	uint64_t sz; /* bytes of data, a power of two */
 	uint64_t head; /* as of the last refresh, in positions of the kind */
@@ -70,7 +71,7 @@ int ring_map_create(int kind, size_t ring_sz);
 
 /* @map_fd: from ring_map_create. @slots: the driver's. Returns 0 or a negative errno. */
 int ring_open(struct ring **out, const struct ring_ops *ops, unsigned int cpu, size_t ring_sz,
-	      int map_fd, int kind_fd, const struct drv_slot *slots);
+	      int map_fd, int kind_fd, struct drv_slot *slots);
 void ring_close(struct ring *r);
 
 /* Makes @r, of the kind ringbuf and unread, one of the sharers of @shared. */
