@@ -3,9 +3,9 @@
  * The hooks of system calls and task switches: sys_enter, sys_exit, sched_switch, fork and exec.
  *
  * "Lazy enter": sys_enter only stores the call in the CPU's slot. sys_exit finds it there and
- * makes a tail call to the filler of the call, which writes one record for both. If the task is
- * switched out in between, sched_switch sends the enter as a record of its own (a raw enter) and
- * moves the call to the task's storage.
+ * writes one record for both, or makes a tail call to the filler of the call, which does. If the
+ * task is switched out in between, sched_switch sends the enter as a record of its own (a raw
+ * enter) and moves the call to the task's storage.
  *
  * All parts are one translation unit, because the programs share maps and settings. libscap finds
  * the filler of a call (a tail call of sys_exit) by its name.
@@ -385,17 +385,19 @@ int sys_exit(u64 *ctx)
 	pin();
 	ready = exit_call(ctx, slot);
 	nr = slot->call.nr;
-	if (ready && (nr == NR_read || nr == NR_write))
+	if (!ready) {
+		unpin();
+		return 0;
+	}
+	if (nr == NR_read || nr == NR_write)
 		return fill_io(ctx, nr == NR_read ? EVT_READ_X : EVT_WRITE_X);
-	if (ready && (nr == NR_pread64 || nr == NR_pwrite64))
+	if (nr == NR_pread64 || nr == NR_pwrite64)
 		return fill_io_at(ctx, nr == NR_pread64 ? EVT_PREAD_X : EVT_PWRITE_X);
-	if (ready && nr == NR_close)
+	if (nr == NR_close)
 		return fill_close(ctx);
-	if (ready && nr < DRV_MAX_NR && call_traits[nr] & IS_GENERIC)
+	if (nr < DRV_MAX_NR && call_traits[nr] & IS_GENERIC)
 		return fill_generic(ctx);
 	unpin();
-	if (!ready)
-		return 0;
 	to_frequent_filler(ctx, nr);
 	bpf_tail_call(ctx, &fillers, nr);
 	return call_claim() ? fill_generic(ctx) : 0;

@@ -41,7 +41,7 @@ const volatile struct drv_config cfg = {
 
 /*
  * Tables that each call looks up follow the settings, in the same page of memory (live_load.c
- * checks that): in a virtual machine each page that a call touches costs it 10 to 25 ns.
+ * checks that): in a virtual machine each page that a call touches costs it 10 to 30 ns.
  */
 #define COPIES_INOUT 0x80 /* the call may overwrite numbers: inout.bpf.h */
 #define COPIES_SAME 0x40 /* if the caller passed the same memory for reading and writing */

@@ -341,7 +341,7 @@ static uint64_t account(const struct nest *n, struct drv_sums *sum, uint64_t *ne
 	for (unsigned int cpu = 0; cpu < n->n_cpus; cpu++) {
 		ring_counters(n->rings[cpu], sum);
 		for (int l = 1; l < DRV_LEVELS; l++)
-			*nested += n->rings[cpu]->ends->counts[l].seen;
+			*nested += n->rings[cpu]->slot->ring.counts[l].seen;
 	}
 	for (int i = 0; i < DRV_DROP_MAX; i++)
 		lost += drv_dropped(&sum->other, i);

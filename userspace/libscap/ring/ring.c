@@ -43,7 +43,6 @@ int ring_open(struct ring **out, const struct ring_ops *ops, unsigned int cpu, s
 	r->cpu = cpu;
 	r->sz = ring_sz;
 	r->slot = &slots[cpu];
-	r->ends = &slots[cpu].ring;
 	r->hdr = mmap(NULL, sizeof(*r->hdr), PROT_READ | PROT_WRITE, MAP_SHARED, map_fd, 0);
 	if (r->hdr == MAP_FAILED) {
 		err = -errno;
@@ -82,7 +81,7 @@ void ring_refresh(struct ring *r, struct ring_bound *bound)
 	if (__atomic_load_n(&s->task, __ATOMIC_ACQUIRE) &&
 	    __atomic_load_n(&s->call.state, __ATOMIC_ACQUIRE) != CALL_SENT)
 		bound->open_ns = __atomic_load_n(&s->call.ts, __ATOMIC_ACQUIRE);
-	bound->in_flight = __atomic_load_n(&r->ends->nest, __ATOMIC_ACQUIRE) != 0;
+	bound->in_flight = __atomic_load_n(&r->slot->ring.nest, __ATOMIC_ACQUIRE) != 0;
 	r->head = r->ops->head(r);
 	bound->in_flight |= r->held_back;
 	if (!bound->in_flight)
@@ -93,7 +92,7 @@ static void skip_corrupt(struct ring *r)
 {
 	r->n_corrupt++;
 	r->pos = r->head;
-	r->n_read = __atomic_load_n(&r->ends->resv, __ATOMIC_RELAXED);
+	r->n_read = __atomic_load_n(&r->slot->ring.resv, __ATOMIC_RELAXED);
 }
 
 /*
@@ -206,8 +205,8 @@ void ring_advance(struct ring *r)
 void ring_release(struct ring *r)
 {
 	r->ops->release(r);
-	if (r->ends->tail != r->n_read)
-		__atomic_store_n(&r->ends->tail, r->n_read, __ATOMIC_RELEASE);
+	if (r->slot->ring.tail != r->n_read)
+		__atomic_store_n(&r->slot->ring.tail, r->n_read, __ATOMIC_RELEASE);
 }
 
 uint64_t ring_pending(const struct ring *r)
@@ -217,12 +216,12 @@ uint64_t ring_pending(const struct ring *r)
 
 int ring_unread(const struct ring *r)
 {
-	return __atomic_load_n(&r->ends->resv, __ATOMIC_SEQ_CST) != r->ends->tail;
+	return __atomic_load_n(&r->slot->ring.resv, __ATOMIC_SEQ_CST) != r->slot->ring.tail;
 }
 
 static uint64_t n_used(const struct ring *r)
 {
-	return __atomic_load_n(&r->ends->resv, __ATOMIC_RELAXED) - r->ends->tail;
+	return __atomic_load_n(&r->slot->ring.resv, __ATOMIC_RELAXED) - r->slot->ring.tail;
 }
 
 int ring_is_half_full(const struct ring *r)
@@ -238,7 +237,7 @@ int ring_is_half_full(const struct ring *r)
 
 void ring_set_asleep(struct ring *r, enum ring_sleep how)
 {
-	__atomic_store_n(&r->ends->asleep, (uint64_t)how, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&r->slot->ring.asleep, (uint64_t)how, __ATOMIC_SEQ_CST);
 }
 
 unsigned int ring_cpu(const struct ring *r)
@@ -258,9 +257,9 @@ static void add(uint64_t *sum, const uint64_t *v)
 
 void ring_counters(const struct ring *r, struct drv_sums *sum)
 {
-	add(&sum->n_bad_record, &r->ends->n_bad_record);
+	add(&sum->n_bad_record, &r->slot->ring.n_bad_record);
 	for (int l = 0; l < DRV_LEVELS; l++) {
-		const struct drv_counts *n = &r->ends->counts[l];
+		const struct drv_counts *n = &r->slot->ring.counts[l];
 		const struct drv_counters *c = &r->hdr->counters[l];
 
 		add(&sum->n.seen, &n->seen);
@@ -281,7 +280,7 @@ void ring_counters(const struct ring *r, struct drv_sums *sum)
 
 uint64_t ring_n_lost(const struct ring *r)
 {
-	return __atomic_load_n(&r->ends->n_lost, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&r->slot->ring.n_lost, __ATOMIC_ACQUIRE);
 }
 
 void ring_set_reported(struct ring *r, unsigned int why, uint64_t to_ns)

@@ -15,7 +15,7 @@ static int array_open(struct ring *r, int fd)
 
 static uint64_t array_head(struct ring *r)
 {
-	return __atomic_load_n(&r->ends->head, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&r->slot->ring.head, __ATOMIC_ACQUIRE);
 }
 
 static const struct rec_hdr *array_at(struct ring *r, uint64_t *step)

@@ -41,9 +41,8 @@ struct ring_shared {
 
 struct ring {
 	const struct ring_ops *ops;
-	struct ring_hdr *hdr; /* shared with the driver, as what follows */
-	struct ring_ends *ends;
-	const struct drv_slot *slot; /* this CPU's open call */
+	struct ring_hdr *hdr; /* shared with the driver, as slot */
+	struct drv_slot *slot; /* of this CPU: its open call, and where writers and reader are */
 	unsigned int cpu;
 	uint64_t sz; /* bytes of data, a power of two */
 	uint64_t head; /* as of the last refresh, in positions of the kind */
