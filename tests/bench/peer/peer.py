@@ -22,8 +22,11 @@ PROGRAM = os.path.join(FOLDER, "build/libscap/examples/01-open/scap-open")
 START_S = 30
 
 
-def run(*args, **options):
-    subprocess.run(args, check=True, stdout=subprocess.DEVNULL, **options)
+def run(*args):
+    done = subprocess.run(args, check=False, capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        told = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()
+        sys.exit(f"bench: cannot build the peer: {' '.join(args[:4])} ...: {told[-1]}")
 
 
 def build_libbpf():
@@ -43,10 +46,11 @@ def build_libbpf():
 
 
 def build(libs):
+    """Writes two generated headers into the checkout, as its own build does."""
     print(f"building the peer from {libs}", flush=True)
     os.makedirs(FOLDER, exist_ok=True)
     run("cmake", "-S", HERE, "-B", f"{FOLDER}/build", "-G", "Ninja", f"-DLIBS={libs}", f"-DLIBBPF_ROOT={build_libbpf()}",
-        "-DCMAKE_BUILD_TYPE=Release", "-DMODERN_CLANG_EXE=/usr/bin/clang-19", stderr=subprocess.DEVNULL)
+        "-DCMAKE_BUILD_TYPE=Release", "-DMODERN_CLANG_EXE=/usr/bin/clang-19")
     run("cmake", "--build", f"{FOLDER}/build", "--target", "scap-open")
 
 
@@ -56,12 +60,11 @@ def find():
     libs = os.environ.get("FALCO_LIBS") or os.path.join(FOLDER, "libs")
     if named:
         return named, ""
-    if not os.path.exists(PROGRAM) and os.path.isdir(os.path.join(libs, "driver/modern_bpf")):
+    if os.path.isdir(os.path.join(libs, "driver/modern_bpf")):
         build(os.path.abspath(libs))
-    if os.path.exists(PROGRAM):
         return PROGRAM, ""
-    return None, ("there is no scap-open; name one with SCAP_OPEN, or a checkout of falcosecurity/libs, which is "
-                  f"built then, with FALCO_LIBS (default: {libs})")
+    return None, ("there is no scap-open; name one with SCAP_OPEN, or with FALCO_LIBS a checkout of falcosecurity/libs, "
+                  f"which is built then; {libs} is none")
 
 
 def n_links(pid):
