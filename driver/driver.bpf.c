@@ -354,8 +354,22 @@ static __always_inline bool exit_call(u64 *ctx, struct drv_slot *slot)
 
 /* Frequent calls with a filler. */
 #define FREQUENT_CALLS(X)                                                                          \
-	X(openat) X(futex) X(epoll_wait) X(epoll_pwait) X(poll) X(recvfrom) X(sendto) X(recvmsg)   \
-	X(sendmsg) X(readv) X(writev) X(newfstatat) X(fstat) X(mmap) X(munmap) X(ioctl)
+	X(openat)                                                                                  \
+	X(futex)                                                                                   \
+	X(epoll_wait)                                                                              \
+	X(epoll_pwait)                                                                             \
+	X(poll)                                                                                    \
+	X(recvfrom)                                                                                \
+	X(sendto)                                                                                  \
+	X(recvmsg)                                                                                 \
+	X(sendmsg)                                                                                 \
+	X(readv)                                                                                   \
+	X(writev)                                                                                  \
+	X(newfstatat)                                                                              \
+	X(fstat)                                                                                   \
+	X(mmap)                                                                                    \
+	X(munmap)                                                                                  \
+	X(ioctl)
 
 /* Tail calls with a constant number are jumps: they do not touch the table and the program, which
  * are in memory pages of their own. */
