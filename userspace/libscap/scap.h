@@ -133,6 +133,7 @@ struct scap_open_opts {
 	uint32_t nap_ms; /* live: an event may wait for so long, then many are read at once; 0: 5 */
 	struct scap_redact *redact; /* values that are overwritten; NULL: none. Borrowed until
 				       scap_close */
+	uint32_t one_thread; /* file: do not read and unpack it ahead on a second thread */
 };
 
 /* Opens a source. Returns 0, or a negative errno with *out untouched. opts may be NULL: live,

@@ -282,6 +282,8 @@ static int open_source(struct capture *c, size_t i)
 		.nap_ms = o->profile.on ? PROFILE_NAP_MS : 0,
 		.sampler = sampler(&so, &o->sample, tracepoints),
 		.redact = o->redact,
+		/* Of files that are merged each would have a thread of its own. */
+		.one_thread = o->one_thread || (!c->joined && o->read.n > 1),
 	};
 	struct sinsp_opts sinsp_opts = inspector_opts(c, path[0]);
 	unsigned int before = say_n_errors();
@@ -311,7 +313,7 @@ static int joins_files(const struct options *o)
 static uint64_t first_time(const char *path)
 {
 	const char *const paths[] = {path, NULL};
-	const struct scap_open_opts opts = {.sz = sizeof(opts), .paths = paths};
+	const struct scap_open_opts opts = {.sz = sizeof(opts), .paths = paths, .one_thread = 1};
 	struct scap_evt evt;
 	uint64_t ns = 0;
 	struct stat st;

@@ -60,6 +60,9 @@ const struct option_row option_rows[] = {
 	 "several -r, the files are merged in order of time; with -w they are joined into one "
 	 "file, in order of their first events.",
 	 parse_list, AT(read)},
+	{0, "one-thread", NULL, GROUP_SOURCE,
+	 "With -r: do not read and unpack ahead on a second thread.",
+	 set_value, AT(one_thread), 1},
 	{'n', "numevents", "NUM", GROUP_SOURCE, "Stop after NUM shown events.",
 	 parse_count, AT(max_events)},
 	{'M', "duration", "SECONDS", GROUP_SOURCE,

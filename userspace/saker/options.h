@@ -174,6 +174,7 @@ struct options {
 	int colour; /* enum saker_colour */
 	int port_names;
 	int no_users; /* live: no names of users and groups */
+	int one_thread; /* of files */
 	int quiet, verbose, summary, progress, unbuffered;
 	int print; /* also print lines while writing a file */
 	int enter_events;

@@ -205,6 +205,7 @@ static int check_files(const struct options *o)
 		{o->write && strcmp(o->write, "-") == 0 && o->print && !o->output && !o->command,
 		 "-w - and --print would mix on standard output: add -o FILE"},
 		{o->progress && !o->read.n, "-P needs -r FILE"},
+		{o->one_thread && !o->read.n, "--one-thread needs -r FILE"},
 	};
 
 	return first_conflict(rows, sizeof(rows) / sizeof(rows[0]));

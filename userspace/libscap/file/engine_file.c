@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The file engine: capture files one after the other, each a new section. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -10,6 +11,7 @@
 struct file_engine {
 	struct scap_log log;
 	struct scap_reader *reader; /* of paths[at] */
+	bool one_thread;
 	char **paths;
 	size_t n_paths, at;
 	uint64_t total; /* size of all files; 0: unknown, one is a pipe */
@@ -86,11 +88,12 @@ int scap_file_open(void **engine, const struct scap_open_opts *opts, const struc
 	if (!e)
 		return scap_fail(log, -ENOMEM, "cannot read %s: not enough memory", opts->paths[0]);
 	e->log = *log;
+	e->one_thread = opts->one_thread;
 	err = copy_paths(e, opts->paths);
 	if (!err)
 		err = look_at_paths(e);
 	if (!err)
-		err = scap_reader_open(&e->reader, e->paths[0], &e->log);
+		err = scap_reader_open(&e->reader, e->paths[0], e->one_thread, &e->log);
 	if (err)
 		engine_close(e);
 	else
@@ -106,7 +109,7 @@ static int next_file(struct file_engine *e)
 
 	if (e->at + 1 >= e->n_paths)
 		return -ENODATA;
-	err = scap_reader_open(&r, e->paths[e->at + 1], &e->log);
+	err = scap_reader_open(&r, e->paths[e->at + 1], e->one_thread, &e->log);
 	if (err)
 		return err;
 	e->before += scap_reader_taken(e->reader);

@@ -17,6 +17,9 @@ struct input {
 
 /* Returns 0 or a negative errno, logged. */
 int input_open(struct input *in, const char *path, const struct scap_log *log);
+/* From now on a second thread reads and unpacks ahead: if it is a file of some size, and if a
+ * second CPU, the memory and the thread can be had. Otherwise nothing changes. */
+void input_run_ahead(struct input *in);
 void input_close(struct input *in);
 /* Makes @n bytes ready. Returns 1; 0: the input ends before; or a negative errno. */
 int input_fill(struct input *in, size_t n);
@@ -25,7 +28,7 @@ int input_fill(struct input *in, size_t n);
 int input_ready(const struct input *in, int timeout_ms);
 /* Returns the offset of p in the (unpacked) stream. */
 uint64_t input_offset(const struct input *in);
-/* Returns the bytes read from the file so far, as packed there. */
+/* Returns the bytes of the file, as packed there, up to about p. */
 uint64_t input_taken(const struct input *in);
 /* Returns " of the unpacked data", or "": what offsets refer to. */
 const char *input_unit(const struct input *in);

@@ -26,6 +26,7 @@ struct scap_reader {
 	bool reported_skip, reported_new;
 	unsigned int n_closings, n_unclosed;
 	bool closed; /* the section has its trailer */
+	bool run_ahead; /* is due */
 	struct file_trailer closing;
 	struct scap_cpu_stats *cpus; /* number of trailers */
 	uint64_t n_events; /* delivered, over all sections */
@@ -504,6 +505,10 @@ static __attribute__((noinline)) int next_slow(struct scap_reader *r, struct sca
 
 	if (r->err)
 		return r->err;
+	/* Not before: what reads is confined meanwhile, and threads inherit that. */
+	if (r->run_ahead)
+		input_run_ahead(&r->in);
+	r->run_ahead = false;
 	if (!input_ready(&r->in, timeout_ms))
 		return 0;
 	ret = next_any(r, evt);
@@ -535,7 +540,8 @@ static int check_any(struct scap_reader *r)
 		r->in.name, ULL(input_offset(&r->in)));
 }
 
-int scap_reader_open(struct scap_reader **out, const char *path, const struct scap_log *log)
+int scap_reader_open(struct scap_reader **out, const char *path, bool one_thread,
+		     const struct scap_log *log)
 {
 	struct scap_reader *r = calloc(1, sizeof(*r));
 	int err;
@@ -543,6 +549,7 @@ int scap_reader_open(struct scap_reader **out, const char *path, const struct sc
 	if (!r)
 		return scap_fail(log, -ENOMEM, "cannot read %s: not enough memory", path);
 	r->log = log;
+	r->run_ahead = !one_thread;
 	r->facts = event_block_facts();
 	r->texts = packed_texts_new();
 	err = r->texts ? input_open(&r->in, path, log)

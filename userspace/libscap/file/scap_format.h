@@ -5,6 +5,7 @@
 #define SCAP_FILE_CAPFILE_H
 
 #include <endian.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "event/event_table.h"
@@ -204,7 +205,9 @@ void state_reader_fini(struct state_reader *r);
 /* A file that is being read. */
 struct scap_reader;
 
-int scap_reader_open(struct scap_reader **out, const char *path, const struct scap_log *log);
+/* @one_thread: of scap_open_opts. */
+int scap_reader_open(struct scap_reader **out, const char *path, bool one_thread,
+		     const struct scap_log *log);
 void scap_reader_close(struct scap_reader *r);
 /* Works as scap_engine_ops.next_split; for a pipe returns 0 if nothing came in timeout_ms. */
 int scap_reader_next(struct scap_reader *r, struct scap_evt *evt, struct scap_params *params,
