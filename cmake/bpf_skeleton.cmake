@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# bpf_skeleton(NAME SOURCE FILE [INCLUDES DIRS...]): compiles one BPF translation unit and makes the
-# INTERFACE target NAME_skel, which gives its users NAME.skel.h. Nothing is written to the
-# source tree. Headers are followed by a depfile, by generators that can.
+# bpf_skeleton(NAME SOURCE FILE [INCLUDES DIRS...] [PACKED]): compiles one BPF translation unit and
+# makes the INTERFACE target NAME_skel, which gives its users NAME.skel.h. PACKED: the header has not
+# the object; it is compressed in the static library NAME_object, for PACKED_OBJECT_OPEN. Nothing is
+# written to the source tree. Headers are followed by a depfile, by generators that can.
 
 find_program(BPF_CLANG NAMES clang-19 clang-20 clang-18 clang-17 clang-16 clang)
 find_program(BPFTOOL NAMES bpftool HINTS /usr/sbin /sbin)
 
 function(bpf_skeleton name)
-  cmake_parse_arguments(B "" "SOURCE" "INCLUDES" ${ARGN})
+  cmake_parse_arguments(B "PACKED" "SOURCE" "INCLUDES" ${ARGN})
   if(NOT BPF_CLANG)
     message(FATAL_ERROR "clang is missing, which compiles the driver: run scripts/setup")
   endif()
@@ -16,6 +17,7 @@ function(bpf_skeleton name)
   endif()
   set(src ${CMAKE_CURRENT_SOURCE_DIR}/${B_SOURCE})
   set(obj ${CMAKE_CURRENT_BINARY_DIR}/${name}.bpf.o)
+  set(bare ${CMAKE_CURRENT_BINARY_DIR}/${name}.bare.o)
   set(skel ${CMAKE_CURRENT_BINARY_DIR}/${name}.skel.h)
   list(TRANSFORM B_INCLUDES PREPEND -I)
   set(dep)
@@ -35,14 +37,37 @@ function(bpf_skeleton name)
     ${dep}
     COMMENT "BPF ${B_SOURCE}"
     VERBATIM)
+  # Linking leaves out what only debuggers read: DWARF, and relocations that are done.
+  add_custom_command(
+    OUTPUT ${bare}
+    COMMAND ${BPFTOOL} gen object ${bare} ${obj}
+    DEPENDS ${obj}
+    COMMENT "BPF object ${name}"
+    VERBATIM)
+  set(edit)
+  if(B_PACKED)
+    set(edit | sed -f ${CMAKE_SOURCE_DIR}/cmake/skeleton_without_object.sed)
+    add_custom_command(
+      OUTPUT ${name}_object.c
+      COMMAND pack_object ${bare} ${name} > ${name}_object.c
+      DEPENDS ${bare} pack_object
+      COMMENT "Packed object ${name}"
+      VERBATIM)
+    add_library(${name}_object STATIC ${name}_object.c)
+    target_include_directories(${name}_object PRIVATE ${CMAKE_SOURCE_DIR}/userspace/libscap)
+    saker_target(${name}_object)
+  endif()
   add_custom_command(
     OUTPUT ${skel}
-    COMMAND ${BPFTOOL} gen skeleton ${obj} name ${name} > ${skel}
-    DEPENDS ${obj}
+    COMMAND ${BPFTOOL} gen skeleton ${bare} name ${name} ${edit} > ${skel}
+    DEPENDS ${bare}
     COMMENT "Skeleton of ${name}"
     VERBATIM)
   add_custom_target(${name}_skel_h DEPENDS ${skel})
   add_library(${name}_skel INTERFACE)
   target_include_directories(${name}_skel SYSTEM INTERFACE ${CMAKE_CURRENT_BINARY_DIR})
   add_dependencies(${name}_skel ${name}_skel_h)
+  if(B_PACKED)
+    target_link_libraries(${name}_skel INTERFACE ${name}_object)
+  endif()
 endfunction()

@@ -19,7 +19,7 @@ function(saker_target name)
   # scripts/check-hardening requires these of each executable that is installed.
   if(NOT SAKER_SANITIZE)
     target_compile_options(${name} PRIVATE -fPIE -fstack-protector-strong)
-    target_link_options(${name} PRIVATE -pie -Wl,-z,relro,-z,now)
+    target_link_options(${name} PRIVATE -pie -Wl,-z,relro,-z,now,-z,pack-relative-relocs)
     if(CMAKE_BUILD_TYPE STREQUAL Release)
       target_compile_options(${name} PRIVATE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
     endif()

@@ -14,6 +14,7 @@
 #include "account_impl.h"
 #include "live/live_driver.h"
 #include "live/program_rows.h"
+#include "packed_object.h"
 
 #include "account_bpf.skel.h"
 
@@ -187,7 +188,7 @@ static int prepare(struct scap_account *a, const struct scap_account_opts *o)
 					"cannot start the threads that load accounting");
 	oo.btf_custom_path = live_progs_types(a->progs);
 	live_progs_refuse(a->progs, o->refuse);
-	a->skel = account_bpf__open_opts(&oo);
+	a->skel = PACKED_OBJECT_OPEN(account_bpf, &oo);
 	if (!a->skel)
 		return live_fail_libbpf(&a->log, -errno, "cannot open the programs of accounting");
 	err = live_progs_opened(a->progs, a->skel->obj);

@@ -7,6 +7,7 @@
 #include "capture_state.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,6 +92,7 @@ static int open_all(struct capture *c)
 				c->o->flight.span_ns || pieces_wanted(c->o));
 	if (!err && !c->live)
 		capture_confine_open(c);
+	malloc_trim(0); /* the set-up needed more than the capture will */
 	return err;
 }
 

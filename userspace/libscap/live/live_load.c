@@ -12,6 +12,7 @@
 #include <bpf/libbpf.h>
 
 #include "live/live_driver.h"
+#include "packed_object.h"
 #include "procfs/online_cpus.h"
 #include "sampling/live_sampler.h"
 #include "tls/live_tls.h"
@@ -136,7 +137,7 @@ static int open_skeleton(struct live_driver *d, const struct live_opts *o)
 	oo.btf_custom_path = live_progs_types(d->progs);
 	live_progs_refuse(d->progs, o->refuse_load);
 	d->refuse_attach = o->refuse_attach;
-	d->skel = driver__open_opts(&oo);
+	d->skel = PACKED_OBJECT_OPEN(driver, &oo);
 	if (!d->skel)
 		return live_fail_libbpf(&d->log, -errno, "cannot open the driver");
 	if (d->with_tls && live_tls_check(live_progs_can_pin(d->progs), &d->log))

@@ -75,6 +75,14 @@ static struct job *take_job(struct live_progs *p)
 	return job;
 }
 
+static void job_fini(struct job *job)
+{
+	free(job->insns);
+	free((void *)job->opts.func_info);
+	job->insns = NULL;
+	job->opts.func_info = NULL;
+}
+
 static void *work(void *arg)
 {
 	struct job *job;
@@ -84,6 +92,7 @@ static void *work(void *arg)
 					job->insns, job->n_insns, &job->opts);
 		if (job->fd < 0)
 			job->fd = job->load_err = -errno;
+		job_fini(job);
 	}
 	return NULL;
 }
@@ -166,13 +175,6 @@ static void break_if_refused(const struct live_progs *p, const struct bpf_progra
 		insns[0] = (struct bpf_insn){.code = BPF_JMP | BPF_EXIT};
 }
 
-static void job_fini(struct job *job)
-{
-	free(job->insns);
-	free((void *)job->opts.func_info);
-	free((void *)job->opts.line_info);
-}
-
 static int add_job(struct live_progs *p, const struct bpf_program *prog,
 		   const struct bpf_prog_load_opts *opts)
 {
@@ -193,10 +195,8 @@ static int add_job(struct live_progs *p, const struct bpf_program *prog,
 	job->opts.log_size = 0;
 	job->opts.func_info =
 		copy_of(opts->func_info, opts->func_info_cnt * opts->func_info_rec_size);
-	job->opts.line_info =
-		copy_of(opts->line_info, opts->line_info_cnt * opts->line_info_rec_size);
-	if (!job->insns || (opts->func_info_cnt && !job->opts.func_info) ||
-	    (opts->line_info_cnt && !job->opts.line_info)) {
+	job->opts.line_info_cnt = 0; /* packed objects have none */
+	if (!job->insns || (opts->func_info_cnt && !job->opts.func_info)) {
 		job_fini(job);
 		return -ENOMEM;
 	}
@@ -327,6 +327,7 @@ static int before_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts
 	opts->expected_attach_type = 0;
 	opts->func_info_cnt = 0;
 	opts->line_info_cnt = 0;
+	/* Its own code is freed. */
 	return bpf_program__set_insns(prog, empty, sizeof(empty) / sizeof(empty[0]));
 }
 

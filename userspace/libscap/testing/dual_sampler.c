@@ -14,6 +14,7 @@
 #include <bpf/libbpf.h>
 
 #include "clock.h"
+#include "packed_object.h"
 #include "ring/perf_buffer.h"
 #include "shared/ia32.h"
 #include "shared/sampler.h"
@@ -230,7 +231,7 @@ static int load(struct dual_sampler *d)
 	struct drv_sampler_config *c;
 	int err;
 
-	d->skel = unwind_selftest_bpf__open();
+	d->skel = PACKED_OBJECT_OPEN(unwind_selftest_bpf, NULL);
 	if (!d->skel)
 		return -errno;
 	c = (struct drv_sampler_config *)&d->skel->rodata->sampler_cfg;
