@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,13 +16,24 @@
 #define VMLINUX "/sys/kernel/btf/vmlinux"
 #define KIND_ENUM64 19 /* since 6.0; missing in the headers of some build systems */
 
+#define N_CHAINS 4096 /* a power of two */
+
+/* A type whose name is indexed; the next one of its chain, counted from 1; 0: none. */
+struct indexed {
+	uint32_t id, next;
+};
+
 struct kernel_btf {
 	uint8_t *data;
 	size_t sz;
+	size_t mapped_sz; /* 0: data was allocated */
 	const char *strs;
 	uint32_t strs_sz;
 	uint32_t *types; /* by type number: offset in data; [0] is void */
 	uint32_t n_types;
+	uint32_t chains[N_CHAINS]; /* by hash of the name: the first of @indexed, counted from 1 */
+	struct indexed *indexed;
+	uint32_t n_indexed, room_indexed;
 };
 
 static const struct btf_type *type_at(const struct kernel_btf *k, uint32_t id)
@@ -73,31 +85,107 @@ static int64_t extra_sz(const struct btf_type *t)
 	return -1;
 }
 
-static int read_all(struct kernel_btf *k)
+/* Maps the file, which Linux 6.16 allows: reading takes a call for each page. The last name must
+ * end in it. */
+static int map(struct kernel_btf *k, int fd, size_t sz)
 {
-	int fd = open(VMLINUX, O_RDONLY | O_CLOEXEC);
-	struct stat st;
-	ssize_t n;
+	uint8_t *data = sz ? mmap(NULL, sz, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
 
-	if (fd < 0 || fstat(fd, &st)) {
-		n = -errno;
-	} else {
-		k->data = malloc((size_t)st.st_size + 1);
-		n = k->data ? 1 : -ENOMEM;
+	if (data == MAP_FAILED)
+		return 0;
+	if (data[sz - 1]) {
+		munmap(data, sz);
+		return 0;
 	}
-	while (n > 0 && k->sz < (size_t)st.st_size) {
-		n = read(fd, k->data + k->sz, (size_t)st.st_size - k->sz);
+	k->data = data;
+	k->sz = k->mapped_sz = sz;
+	return 1;
+}
+
+static int read_all(struct kernel_btf *k, int fd, size_t sz)
+{
+	ssize_t n = 1;
+
+	k->data = malloc(sz + 1);
+	if (!k->data)
+		return -ENOMEM;
+	while (n > 0 && k->sz < sz) {
+		n = read(fd, k->data + k->sz, sz - k->sz);
 		if (n < 0)
-			n = -errno;
-		else
-			k->sz += (size_t)n;
+			return -errno;
+		k->sz += (size_t)n;
 	}
-	if (fd >= 0)
-		close(fd);
-	if (n < 0)
-		return (int)n;
 	k->data[k->sz] = '\0'; /* ends the last name, whatever the file says */
 	return 0;
+}
+
+static int load(struct kernel_btf *k)
+{
+	const int fd = open(VMLINUX, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (!map(k, fd, (size_t)st.st_size))
+		err = read_all(k, fd, (size_t)st.st_size);
+	close(fd);
+	return err;
+}
+
+static uint32_t hash(const char *s, size_t len)
+{
+	uint32_t h = 2166136261u;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (uint8_t)s[i]) * 16777619u;
+	return h;
+}
+
+/* Hooks of tracepoints, and functions that programs call or iterate with: a driver asks for a
+ * hundred of them, and each time all types would have to be looked at. */
+static int is_indexed(unsigned int kind, const char *name)
+{
+	return (kind == BTF_KIND_TYPEDEF && !strncmp(name, "btf_trace_", strlen("btf_trace_"))) ||
+	       (kind == BTF_KIND_FUNC && !strncmp(name, "bpf_", strlen("bpf_")));
+}
+
+static uint32_t *chain_of(const struct kernel_btf *k, const char *name)
+{
+	return (uint32_t *)&k->chains[hash(name, strlen(name)) & (N_CHAINS - 1)];
+}
+
+static int index_name(struct kernel_btf *k, uint32_t id)
+{
+	uint32_t *chain = chain_of(k, name_at(k, type_at(k, id)->name_off));
+
+	if (k->n_indexed == k->room_indexed) {
+		const uint32_t room = k->room_indexed ? 2 * k->room_indexed : 4096;
+		struct indexed *v = realloc(k->indexed, room * sizeof(*v));
+
+		if (!v)
+			return -ENOMEM;
+		k->indexed = v;
+		k->room_indexed = room;
+	}
+	k->indexed[k->n_indexed++] = (struct indexed){id, *chain};
+	*chain = k->n_indexed;
+	return 0;
+}
+
+static int index_names(struct kernel_btf *k)
+{
+	int err = 0;
+
+	for (uint32_t id = 1; id < k->n_types && !err; id++) {
+		const struct btf_type *t = type_at(k, id);
+
+		if (is_indexed(btf_kind(t), name_at(k, t->name_off)))
+			err = index_name(k, id);
+	}
+	return err;
 }
 
 /* Records where each type is, from @from to @to of the data. */
@@ -132,7 +220,7 @@ static int parse(struct kernel_btf *k)
 		return -EINVAL;
 	k->strs = (const char *)k->data + strs;
 	k->strs_sz = h->str_len;
-	return index_types(k, types, types + h->type_len);
+	return index_types(k, types, types + h->type_len) ?: index_names(k);
 }
 
 int kernel_btf_new(struct kernel_btf **out)
@@ -142,8 +230,7 @@ int kernel_btf_new(struct kernel_btf **out)
 
 	if (!k)
 		return -ENOMEM;
-	err = read_all(k);
-	err = err ?: parse(k);
+	err = load(k) ?: parse(k);
 	if (err) {
 		kernel_btf_free(k);
 		return err;
@@ -156,19 +243,33 @@ void kernel_btf_free(struct kernel_btf *k)
 {
 	if (!k)
 		return;
-	free(k->data);
+	if (k->mapped_sz)
+		munmap(k->data, k->mapped_sz);
+	else
+		free(k->data);
 	free(k->types);
+	free(k->indexed);
 	free(k);
+}
+
+static int has_name(const struct kernel_btf *k, uint32_t id, unsigned int kind, const char *name)
+{
+	const struct btf_type *t = type_at(k, id);
+
+	return btf_kind(t) == kind && !strcmp(name_at(k, t->name_off), name);
 }
 
 int kernel_btf_id(const struct kernel_btf *k, unsigned int kind, const char *name)
 {
-	for (uint32_t id = 1; id < k->n_types; id++) {
-		const struct btf_type *t = type_at(k, id);
-
-		if (btf_kind(t) == kind && !strcmp(name_at(k, t->name_off), name))
-			return (int)id;
+	if (is_indexed(kind, name)) {
+		for (uint32_t i = *chain_of(k, name); i; i = k->indexed[i - 1].next)
+			if (has_name(k, k->indexed[i - 1].id, kind, name))
+				return (int)k->indexed[i - 1].id;
+		return -ENOENT;
 	}
+	for (uint32_t id = 1; id < k->n_types; id++)
+		if (has_name(k, id, kind, name))
+			return (int)id;
 	return -ENOENT;
 }
 
@@ -211,15 +312,6 @@ static size_t essential_len(const char *name)
 	const char *suffix = strstr(name, "___");
 
 	return suffix ? (size_t)(suffix - name) : strlen(name);
-}
-
-static uint32_t hash(const char *s, size_t len)
-{
-	uint32_t h = 2166136261u;
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (uint8_t)s[i]) * 16777619u;
-	return h;
 }
 
 /* Returns the place of @name in the set, or where it would be. */
@@ -278,6 +370,9 @@ struct extract {
 	uint32_t n;
 	uint8_t *types;
 	uint32_t types_sz;
+	char *strs; /* begin with the empty one */
+	uint32_t strs_sz, strs_room;
+	int err;
 };
 
 static void keep_type(struct extract *x, uint32_t id)
@@ -328,9 +423,35 @@ static uint32_t ours(const struct extract *x, uint32_t id)
 	return id < x->k->n_types ? x->new_id[id] : 0;
 }
 
-/* Translates the type numbers in @t, a copy. Names stay where they are. */
-static void translate(const struct extract *x, struct btf_type *t)
+/* Copies a name of the kernel's. Returns its offset; 0, the empty one, also without memory. */
+static uint32_t put_name(struct extract *x, uint32_t off)
 {
+	const char *name = name_at(x->k, off);
+	const uint32_t at = x->strs_sz ?: 1, sz = (uint32_t)strlen(name) + 1;
+
+	if (!*name)
+		return 0;
+	if (at + sz > x->strs_room) {
+		const uint32_t room = 2 * x->strs_room + sz + 4096;
+		char *strs = realloc(x->strs, room);
+
+		if (!strs) {
+			x->err = -ENOMEM;
+			return 0;
+		}
+		strs[0] = '\0';
+		x->strs = strs;
+		x->strs_room = room;
+	}
+	memcpy(x->strs + at, name, sz);
+	x->strs_sz = at + sz;
+	return at;
+}
+
+/* Translates the type numbers and names in @t, a copy. */
+static void translate(struct extract *x, struct btf_type *t)
+{
+	t->name_off = put_name(x, t->name_off);
 	switch (btf_kind(t)) {
 	case BTF_KIND_PTR:
 		t->type = 0;
@@ -348,8 +469,27 @@ static void translate(const struct extract *x, struct btf_type *t)
 		break;
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION:
+		for (uint32_t i = 0; i < btf_vlen(t); i++) {
+			struct btf_member *m = &btf_members(t)[i];
+
+			m->name_off = put_name(x, m->name_off);
+			m->type = ours(x, m->type);
+		}
+		break;
+	case BTF_KIND_ENUM:
 		for (uint32_t i = 0; i < btf_vlen(t); i++)
-			btf_members(t)[i].type = ours(x, btf_members(t)[i].type);
+			btf_enum(t)[i].name_off = put_name(x, btf_enum(t)[i].name_off);
+		break;
+	case KIND_ENUM64: /* three numbers each, the first is the name */
+		for (uint32_t i = 0; i < btf_vlen(t); i++) {
+			uint32_t *name = (uint32_t *)(t + 1) + (size_t)3 * i;
+
+			*name = put_name(x, *name);
+		}
+		break;
+	case BTF_KIND_FUNC_PROTO: /* of a typedef: nothing asks for its arguments */
+		t->type = 0;
+		memset(t + 1, 0, btf_vlen(t) * sizeof(struct btf_param));
 		break;
 	}
 }
@@ -387,12 +527,12 @@ static int write_file(const struct extract *x, int fd)
 		.hdr_len = sizeof(h),
 		.type_len = x->types_sz,
 		.str_off = x->types_sz,
-		.str_len = x->k->strs_sz,
+		.str_len = x->strs_sz ?: 1,
 	};
 	int err = write_all(fd, &h, sizeof(h));
 
 	err = err ?: write_all(fd, x->types, x->types_sz);
-	return err ?: write_all(fd, x->k->strs, x->k->strs_sz);
+	return err ?: write_all(fd, x->strs_sz ? x->strs : "", h.str_len);
 }
 
 int kernel_btf_extract(const struct kernel_btf *k, const struct btf *wanted, int fd)
@@ -409,11 +549,12 @@ int kernel_btf_extract(const struct kernel_btf *k, const struct btf *wanted, int
 	if (!err) {
 		choose(&x, &names);
 		emit(&x);
-		err = write_file(&x, fd);
+		err = x.err ?: write_file(&x, fd);
 	}
 	free(names.slots);
 	free(x.new_id);
 	free(x.order);
 	free(x.types);
+	free(x.strs);
 	return err;
 }
