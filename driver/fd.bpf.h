@@ -3,6 +3,7 @@
 #ifndef DRIVER_FD_BPF_H
 #define DRIVER_FD_BPF_H
 
+#include "untrusted.bpf.h"
 #include "writer.bpf.h"
 #include <bpf/bpf_core_read.h>
 
@@ -12,14 +13,11 @@
 #define S_IFSOCK 0140000
 #define S_IFIFO 0010000
 
-/*
- * Returns the address of the open file of @fd; 0: none. Follows typed pointers: their loads are
- * faster than a helper, but take most of a millisecond each to verify, since the kernel searches
- * its types by name. Hence a function, which is verified once.
- */
+/* Returns the address of the open file of @fd; 0: none. Follows typed pointers: their loads are
+ * faster than a helper. A function, which is verified once. */
 __noinline u64 fd_file_addr(s32 fd)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = untrusted_task(bpf_get_current_task_btf());
 	struct files_struct *files = task->files;
 	struct file **table;
 	struct fdtable *fdt;

@@ -87,7 +87,7 @@ __noinline int guard_fill(struct guard *g, struct drv_call *call, u32 texts)
  * such enter: one load instead of two calls by BPF_CORE_READ. */
 static __always_inline bool shares_memory(struct task_struct *task)
 {
-	struct mm_struct *mm = task->mm;
+	struct mm_struct *mm = untrusted_task(task)->mm;
 
 	return mm && mm->mm_users.counter > 1;
 }

@@ -9,6 +9,7 @@
 #define DRIVER_INOUT_BPF_H
 
 #include "args.bpf.h"
+#include "untrusted.bpf.h"
 
 /* Returns the index in drv_call.inout. No call has two in/out numbers at one argument, except SAME_
  * ones at different offsets. */
@@ -76,7 +77,7 @@ static __always_inline bool is_exec(const struct drv_call *call)
 static __always_inline void note_memory(struct task_struct *task, struct drv_call *call)
 {
 	if (is_exec(call))
-		call->inout[0] = (u64)task->mm;
+		call->inout[0] = (u64)untrusted_task(task)->mm;
 }
 
 /* Returns where the text is that an argument of this CPU's call points to; UNREADABLE in the memory
@@ -86,7 +87,7 @@ __noinline u64 text_addr(u64 addr)
 	struct drv_call *call = &this_slot()->call;
 
 	if (is_exec(call) && call->state != CALL_NO_ENTER &&
-	    call->inout[0] != (u64)bpf_get_current_task_btf()->mm)
+	    call->inout[0] != (u64)untrusted_task(bpf_get_current_task_btf())->mm)
 		return UNREADABLE;
 	return addr;
 }

@@ -354,7 +354,7 @@ static __always_inline bool io_has_memory(struct task_struct *owner)
 {
 	struct mm_struct *mm = BPF_CORE_READ(owner, mm);
 
-	return mm && mm == bpf_get_current_task_btf()->mm;
+	return mm && mm == untrusted_task(bpf_get_current_task_btf())->mm;
 }
 
 /* Returns how many buffers the vector still has: the first alone if the caller has changed it. */

@@ -206,7 +206,7 @@ static __always_inline bool cgroup_listed(void)
  * runs at the end of a deep stack, of which BPF_CORE_READ takes some. */
 static __always_inline bool uid_listed(struct task_struct *task)
 {
-	const struct cred *cred = task->cred;
+	const struct cred *cred = untrusted_task(task)->cred;
 	u32 uid;
 
 	if (!cred)
@@ -229,7 +229,7 @@ static __always_inline u32 sel_of(struct task_struct *task)
 	if (cfg.tasks & DRV_TASKS_THREADS && !(mark_of(task->pid) & DRV_MARK_THREAD))
 		return SEL_OTHER;
 	if (cfg.tasks & DRV_TASKS_COMM && !comm_listed(&sel_comms, task) &&
-	    !comm_listed(&sel_comms, task->group_leader))
+	    !comm_listed(&sel_comms, untrusted_task(task)->group_leader))
 		return SEL_OTHER;
 	if (cfg.tasks & DRV_TASKS_UID && !uid_listed(task))
 		return SEL_OTHER;

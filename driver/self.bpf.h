@@ -9,6 +9,7 @@
 
 #include "compiler.bpf.h"
 #include "maps.bpf.h"
+#include "untrusted.bpf.h"
 #include <bpf/bpf_core_read.h>
 
 #define HELPERS_MAX 64 /* maximum number of helpers */
@@ -52,7 +53,7 @@ static __always_inline bool is_self(struct task_struct *task)
 /* Returns the TID of @task in its own PID namespace. */
 static __always_inline u32 self_tid(struct task_struct *task)
 {
-	struct pid *pid = task->thread_pid;
+	struct pid *pid = untrusted_task(task)->thread_pid;
 	struct upid upid = {};
 	u32 level = BPF_CORE_READ(pid, level);
 	void *numbers = (void *)pid + bpf_core_field_offset(struct pid, numbers);

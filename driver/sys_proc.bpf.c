@@ -122,7 +122,8 @@ static __always_inline int send_fork(u64 *ctx)
 	put_s64(&r, 0);
 	put_command(&r, child);
 	put_identity(&r, child);
-	put_clone(&r, child, shared_by(child, bpf_get_current_task_btf()));
+	put_clone(&r, child,
+		  shared_by(untrusted_task(child), untrusted_task(bpf_get_current_task_btf())));
 	put_empty(&r);
 	r.slot = NULL;
 	return commit_event(&r);

@@ -11,7 +11,8 @@
 #define KFUNCS(X)                                                                                  \
 	X(TASK_WORK_RESUME, "bpf_task_work_schedule_resume", "bpf_task_work_schedule_resume_impl") \
 	X(PREEMPT_DISABLE, "bpf_preempt_disable", "bpf_preempt_disable")                           \
-	X(PREEMPT_ENABLE, "bpf_preempt_enable", "bpf_preempt_enable")
+	X(PREEMPT_ENABLE, "bpf_preempt_enable", "bpf_preempt_enable")                              \
+	X(RDONLY_CAST, "bpf_rdonly_cast", "bpf_rdonly_cast")
 
 #define KFUNC_FIRST 0x6b660000
 
@@ -28,8 +29,17 @@ enum kfunc {
  * bpf_preempt_enable if the kernel runs the programs preemptibly (Linux 7.0), else nothing;
  * is_preemptible is a constant that says which. So older kernels pay nothing. Iterators are
  * preemptible on every kernel: pin_iter and unpin_iter are the same functions wherever the kernel
- * has them (Linux 6.10).
+ * has them (Linux 6.10). untrusted is bpf_rdonly_cast (Linux 6.2), else its argument; task_type the
+ * number of struct task_struct.
  */
-enum { KFUNC_PIN = KFUNC_END, KFUNC_UNPIN, KFUNC_PIN_ITER, KFUNC_UNPIN_ITER, KFUNC_IS_PREEMPTIBLE };
+enum {
+	KFUNC_PIN = KFUNC_END,
+	KFUNC_UNPIN,
+	KFUNC_PIN_ITER,
+	KFUNC_UNPIN_ITER,
+	KFUNC_IS_PREEMPTIBLE,
+	KFUNC_UNTRUSTED,
+	KFUNC_TASK_TYPE,
+};
 
 #endif /* DRIVER_SHARED_KFUNCS_H */

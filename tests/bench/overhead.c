@@ -76,12 +76,25 @@ static void pin(int cpu)
 		fprintf(stderr, "overhead: cannot stay on CPU %d: %s\n", cpu, strerror(errno));
 }
 
-static double now_ns(void)
+static double clock_now(clockid_t id)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(id, &t);
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static double now_ns(void)
+{
+	return clock_now(CLOCK_MONOTONIC);
+}
+
+/* What the reader took since @begin_ns of its CPU time, for @n records or events. */
+static void print_reader(double begin_ns, uint64_t n, const char *of_what)
+{
+	fprintf(stderr, "the reader took %.1f ns for each of %lu %s\n",
+		n ? (clock_now(CLOCK_THREAD_CPUTIME_ID) - begin_ns) / (double)n : 0,
+		(unsigned long)n, of_what);
 }
 
 static double measure(void (*fn)(void), int n)
@@ -189,15 +202,18 @@ static int run_driver(int kind)
 	struct drv_sums c;
 	struct live_driver *d;
 	uint64_t n = 0;
+	double begin_ns;
 	int err = live_load(&d, &o, &log) ?: live_attach(d);
 
 	if (err)
 		return fail("the driver", err);
 	start_child();
+	begin_ns = clock_now(CLOCK_THREAD_CPUTIME_ID);
 	while (!child_done) {
 		n += empty_rings(d);
 		usleep(300);
 	}
+	print_reader(begin_ns, n, "records");
 	live_counters(d, &c);
 	fprintf(stderr, "%s: read %lu, seen %lu, dropped %lu\n", live_ring_kind(d),
 		(unsigned long)n, (unsigned long)c.n.seen, (unsigned long)(c.n.seen - c.n.records));
@@ -229,13 +245,19 @@ static int run_saker(int kind, const struct scap_select *select)
 	struct scap_stats st;
 	struct scap_evt evt;
 	struct scap *s;
+	uint64_t n = 0;
+	double begin_ns;
 	int err = scap_open(&s, &o);
 
 	if (err)
 		return fail("the capture", err);
 	start_child();
-	while (!child_done && err >= 0)
+	begin_ns = clock_now(CLOCK_THREAD_CPUTIME_ID);
+	while (!child_done && err >= 0) {
 		err = scap_next(s, &evt, 10);
+		n += err == 1;
+	}
+	print_reader(begin_ns, n, "events");
 	if (!scap_stats(s, &st))
 		fprintf(stderr, "%s: %lu events, seen %lu, dropped %lu\n", st.ring_kind,
 			(unsigned long)st.n_events, (unsigned long)st.n_seen,

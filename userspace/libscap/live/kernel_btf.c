@@ -149,7 +149,8 @@ static uint32_t hash(const char *s, size_t len)
 static int is_indexed(unsigned int kind, const char *name)
 {
 	return (kind == BTF_KIND_TYPEDEF && !strncmp(name, "btf_trace_", strlen("btf_trace_"))) ||
-	       (kind == BTF_KIND_FUNC && !strncmp(name, "bpf_", strlen("bpf_")));
+	       (kind == BTF_KIND_FUNC && !strncmp(name, "bpf_", strlen("bpf_"))) ||
+	       (kind == BTF_KIND_STRUCT && !strcmp(name, "task_struct"));
 }
 
 static uint32_t *chain_of(const struct kernel_btf *k, const char *name)

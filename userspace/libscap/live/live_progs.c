@@ -50,6 +50,7 @@ struct live_progs {
 	int sys_exit_id; /* type number of its tracepoint */
 	int is_preemptible; /* the kernel preempts programs */
 	int kfunc_ids[N_KFUNCS]; /* a negative errno if the kernel has none */
+	int task_type; /* of struct task_struct; the same */
 };
 
 /* libbpf's callbacks have no context for this: one load at a time. */
@@ -127,11 +128,24 @@ static void put_pin(const struct live_progs *p, struct bpf_insn *in, enum kfunc 
 		*in = (struct bpf_insn){.code = BPF_JMP | BPF_JA};
 }
 
+/* Returns the cast, or its first argument. */
+static void put_cast(const struct live_progs *p, struct bpf_insn *in)
+{
+	if (p->task_type >= 0 && p->kfunc_ids[KFUNC_RDONLY_CAST - KFUNC_FIRST] >= 0)
+		put_kfunc(p, in, KFUNC_RDONLY_CAST);
+	else
+		*in = (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_X,
+					.dst_reg = BPF_REG_0,
+					.src_reg = BPF_REG_1};
+}
+
 /* Returns what replaces the call with this number of kfuncs.h. */
 static void put_call(const struct live_progs *p, struct bpf_insn *in)
 {
 	const struct bpf_insn flag = {.code = BPF_ALU64 | BPF_MOV | BPF_K,
-				      .imm = p->is_preemptible};
+				      .imm = p->is_preemptible},
+			      task_type = {.code = BPF_ALU64 | BPF_MOV | BPF_K,
+					   .imm = p->task_type};
 
 	switch ((uint32_t)in->imm) {
 	case KFUNC_PIN:
@@ -145,6 +159,12 @@ static void put_call(const struct live_progs *p, struct bpf_insn *in)
 		break;
 	case KFUNC_UNPIN_ITER:
 		put_pin(p, in, KFUNC_PREEMPT_ENABLE, scap_kernel_is_at_least(6, 15));
+		break;
+	case KFUNC_UNTRUSTED:
+		put_cast(p, in);
+		break;
+	case KFUNC_TASK_TYPE:
+		*in = task_type;
 		break;
 	case KFUNC_IS_PREEMPTIBLE:
 		*in = flag;
@@ -394,6 +414,7 @@ int live_progs_new(struct live_progs **out)
 		p->sys_exit_id = kernel_btf_id(p->kernel, BTF_KIND_TYPEDEF, "btf_trace_sys_exit");
 		err = p->sys_exit_id < 0 ? p->sys_exit_id : 0;
 		find_kfuncs(p);
+		p->task_type = kernel_btf_id(p->kernel, BTF_KIND_STRUCT, "task_struct");
 		p->is_preemptible = find_preemptible(p);
 	}
 	for (unsigned int i = 0; i < n_helpers() && !err; i++) {
