@@ -59,7 +59,7 @@ def find():
     named = os.environ.get("SCAP_OPEN") or shutil.which("scap-open")
     libs = os.environ.get("FALCO_LIBS") or os.path.join(FOLDER, "libs")
     if named:
-        return named, ""
+        return (named, "") if shutil.which(named) else (None, f"SCAP_OPEN={named} is no program")
     if os.path.isdir(os.path.join(libs, "driver/modern_bpf")):
         build(os.path.abspath(libs))
         return PROGRAM, ""
@@ -93,8 +93,8 @@ def capturing(program, cpu):
     """The peer captures all calls, its reader on @cpu. Ends the benchmark if it lost events."""
     peer = subprocess.Popen(["taskset", "-c", str(cpu), program, "--modern_bpf"], text=True, errors="replace",
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    wait_attached(peer)
     try:
-        wait_attached(peer)
         yield
     finally:
         peer.send_signal(signal.SIGINT)
