@@ -119,9 +119,9 @@ static int read_all(struct kernel_btf *k, int fd, size_t sz)
 	return 0;
 }
 
-static int load(struct kernel_btf *k)
+static int load(struct kernel_btf *k, const char *path)
 {
-	const int fd = open(VMLINUX, O_RDONLY | O_CLOEXEC);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
 	int err = 0;
 
@@ -180,7 +180,9 @@ static int index_names(struct kernel_btf *k)
 {
 	int err = 0;
 
-	for (uint32_t id = 1; id < k->n_types && !err; id++) {
+	/* From the last one, so that the first of a name is found: it is the kernel's choice, too.
+	 */
+	for (uint32_t id = k->n_types - 1; id && !err; id--) {
 		const struct btf_type *t = type_at(k, id);
 
 		if (is_indexed(btf_kind(t), name_at(k, t->name_off)))
@@ -224,20 +226,25 @@ static int parse(struct kernel_btf *k)
 	return index_types(k, types, types + h->type_len) ?: index_names(k);
 }
 
-int kernel_btf_new(struct kernel_btf **out)
+int kernel_btf_read(struct kernel_btf **out, const char *path)
 {
 	struct kernel_btf *k = calloc(1, sizeof(*k));
 	int err;
 
 	if (!k)
 		return -ENOMEM;
-	err = load(k) ?: parse(k);
+	err = load(k, path) ?: parse(k);
 	if (err) {
 		kernel_btf_free(k);
 		return err;
 	}
 	*out = k;
 	return 0;
+}
+
+int kernel_btf_new(struct kernel_btf **out)
+{
+	return kernel_btf_read(out, VMLINUX);
 }
 
 void kernel_btf_free(struct kernel_btf *k)

@@ -14,6 +14,8 @@ struct kernel_btf;
 
 /* Reads /sys/kernel/btf/vmlinux. Returns 0 or a negative errno. */
 int kernel_btf_new(struct kernel_btf **out);
+/* The same of another file. */
+int kernel_btf_read(struct kernel_btf **out, const char *path);
 void kernel_btf_free(struct kernel_btf *k);
 
 /* Returns the number of the type of this kind (BTF_KIND_*) and name, or -ENOENT. */

@@ -50,6 +50,33 @@ static void numbers_are_the_kernels(void **state)
 	assert_int_equal(kernel_btf_id(f->kernel, BTF_KIND_STRUCT, "no such struct"), -ENOENT);
 }
 
+/* Of two with one name the first counts, as in the kernel, whether the name is indexed or not. */
+static void first_of_a_name(void **state)
+{
+	static const char *const names[] = {"bpf_twice", "twice"};
+	struct btf *b = btf__new_empty();
+	const int fd = memfd_create("types", MFD_CLOEXEC);
+	const void *raw;
+	struct kernel_btf *k;
+	char path[32];
+	__u32 sz;
+	int proto;
+
+	(void)state;
+	proto = btf__add_func_proto(b, 0);
+	for (int i = 0; i < 4; i++)
+		assert_true(btf__add_func(b, names[i / 2], BTF_FUNC_STATIC, proto) > 0);
+	raw = btf__raw_data(b, &sz);
+	assert_int_equal(write(fd, raw, sz), sz);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_int_equal(kernel_btf_read(&k, path), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(kernel_btf_id(k, BTF_KIND_FUNC, names[i]), proto + 1 + 2 * i);
+	kernel_btf_free(k);
+	btf__free(b);
+	close(fd);
+}
+
 static void note_value(void *ctx, const char *name, __u32 value)
 {
 	unsigned int *n = ctx;
@@ -125,6 +152,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_the_kernels),
+		cmocka_unit_test(first_of_a_name),
 		cmocka_unit_test(enums_have_their_values),
 		cmocka_unit_test(extract_has_what_is_wanted),
 	};

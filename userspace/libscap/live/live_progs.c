@@ -347,7 +347,7 @@ static int before_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts
 	opts->expected_attach_type = 0;
 	opts->func_info_cnt = 0;
 	opts->line_info_cnt = 0;
-	/* Its own code is freed. */
+	/* libbpf frees the program's code: the job has a copy. */
 	return bpf_program__set_insns(prog, empty, sizeof(empty) / sizeof(empty[0]));
 }
 
