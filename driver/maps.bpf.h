@@ -52,6 +52,16 @@ const volatile struct drv_config cfg = {
 	((ARG_IS_INOUT(ARG_##kind) ? COPIES_INOUT : 0) |                                           \
 	 (ARG_IS_SAME(ARG_##kind) ? COPIES_SAME : 0))
 
+#define A(param, arg, kind, ...)                                                                   \
+	_Static_assert(ARG_##kind != ARG_PATH || 1 << (arg) & COPIES_TEXTS, "a path has no bit");
+#define AF(...)
+#define AX A
+#define AXF AF
+#define AE AF
+#define SYS(nr, name, event, filler, ...) __VA_ARGS__
+#include "syscalls.def"
+#include "undef_rows.h"
+
 /* Parameters that are copied at the enter of a call, and whether it is generic. */
 const u8 call_traits[DRV_MAX_NR] = {
 #define A(param, arg, kind, ...) | (ARG_##kind == ARG_PATH ? 1 << (arg) : 0) | IF_INOUT(kind)
