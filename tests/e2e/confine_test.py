@@ -72,11 +72,11 @@ class Confined(unittest.TestCase):
             e2e.skip("this kernel has no Landlock, or this is a build with sanitizers")
 
     @classmethod
-    def trace(cls, args, options=(), command=()):
+    def trace(cls, args, options=(), command=(), capture=None):
         """Returns the run of saker and its calls."""
         log = os.path.join(cls.dir, "calls")
         p = subprocess.run(["strace", "-f", "-o", log, "-e", f"trace={CALLS}", *options, e2e.SAKER, *command,
-                            "-r", cls.capture, *args], capture_output=True, env=cls.env, check=False)
+                            "-r", capture or cls.capture, *args], capture_output=True, env=cls.env, check=False)
         return p, e2e.read_text(log)
 
     def run_mode(self, mode, options=()):
@@ -108,6 +108,23 @@ class Confined(unittest.TestCase):
                 if "-v" not in mode:
                     self.assertEqual((p.stdout, p.stderr), (without.stdout, without.stderr))
                     self.assertEqual(p.returncode, 0, p.stderr)
+
+    def test_thread(self):
+        """The thread that reads a large file ahead starts when everything is confined."""
+        large = os.path.join(self.dir, "large.scap")
+        with open(large, "wb") as f:
+            while f.tell() < 2 << 20:
+                f.write(e2e.read_bytes(self.capture))
+        for mode in ["-q"], ["--verify"], ["-c", "topscalls"], ["-e", "100000", "-w", os.path.join(e2e.own_dir(self), "piece")]:
+            with self.subTest(mode=mode):
+                p, calls = self.trace(mode, capture=large)
+                self.assertEqual(p.returncode, 0, p.stderr)
+                thread = re.search(r"clone3?\(.*CLONE_THREAD.*= \d+", calls)
+                self.assertIsNotNone(thread)
+                self.assertLess([m.end() for m in re.finditer(LIMITED + "|" + CONFINED, calls)][-1], thread.start())
+        one, _ = self.trace(["--one-thread"], capture=large)
+        two, _ = self.trace([], capture=large)
+        self.assertEqual((one.returncode, one.stdout, one.stderr), (two.returncode, two.stdout, two.stderr))
 
     def test_order(self):
         """Both come before the capture is opened; what follows opens no file but pieces."""

@@ -4,11 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define LOG_TEXT_MAX 1024
-
 static void say(const struct scap_log *log, enum scap_log_level level, const char *fmt, va_list ap)
 {
-	char text[LOG_TEXT_MAX];
+	char text[SCAP_LOG_TEXT_MAX];
 
 	if (!log || !log->fn)
 		return;

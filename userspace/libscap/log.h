@@ -3,6 +3,8 @@
 #ifndef SCAP_LOG_H
 #define SCAP_LOG_H
 
+#define SCAP_LOG_TEXT_MAX 1024 /* of a sentence, with the NUL; what is longer is cut off */
+
 enum scap_log_level { SCAP_LOG_ERROR, SCAP_LOG_WARN, SCAP_LOG_INFO };
 /* Receives one sentence without a newline: what failed, on what, what to do. */
 typedef void (*scap_log_fn)(void *ctx, enum scap_log_level level, const char *text);

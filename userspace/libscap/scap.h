@@ -133,7 +133,8 @@ struct scap_open_opts {
 	uint32_t nap_ms; /* live: an event may wait for so long, then many are read at once; 0: 5 */
 	struct scap_redact *redact; /* values that are overwritten; NULL: none. Borrowed until
 				       scap_close */
-	uint32_t one_thread; /* file: do not read and unpack it ahead on a second thread */
+	uint32_t one_thread; /* file: do not read and unpack it ahead on a second thread. With it
+				only the process that opened the source may use it, not a child */
 };
 
 /* Opens a source. Returns 0, or a negative errno with *out untouched. opts may be NULL: live,

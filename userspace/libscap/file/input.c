@@ -21,7 +21,7 @@
 #define CHUNK_SZ (128u << 10)
 #define FRONT_SZ (32u << 10) /* room for what the chunk before ended within */
 #define MEM_SZ (FRONT_SZ + CHUNK_SZ)
-#define N_CHUNKS 4 /* without the thread 2 */
+#define N_CHUNKS 4 /* 2 until the thread is wanted */
 #define AHEAD_MIN (1u << 20) /* size of a file from which a thread is worth its start */
 
 struct chunk {
@@ -32,12 +32,12 @@ struct chunk {
 	int then; /* what follows: 1: more; 0: nothing; or a negative errno */
 };
 
-/* Chunk number i lies in chunks[i % n_chunks]. The reader has the one of number n_freed; those up
- * to n_filled wait for it. */
+/* Chunk number i lies in chunks[i % n_chunks]. The reader has the one of number n_freed; the ones
+ * after it, before n_filled, wait for it. */
 struct input_src {
 	const struct scap_log *log;
 	struct scap_log own_log; /* of the unpacker: keeps its sentence in @said */
-	char said[512];
+	char said[SCAP_LOG_TEXT_MAX];
 	struct unpacker *unpacker;
 	bool is_pipe;
 	uint64_t handed; /* bytes up to the end of what is ready */
@@ -173,26 +173,24 @@ static void free_current(struct input_src *s)
 	pthread_mutex_unlock(&s->mutex);
 }
 
-/* Adds a chunk to the current one, for a block that does not fit in front of it. The memory grows
- * as bytes arrive, so that a wrong length does not cost memory. */
-static int append(struct input *in, struct chunk *next)
+/* Adds a chunk to the current one, for a block of @n bytes that does not fit in front of it. The
+ * memory grows as bytes arrive, so that a wrong length does not cost memory. */
+static int append(struct input *in, struct chunk *next, size_t n)
 {
 	struct input_src *s = in->src;
 	struct chunk *c = chunk_at(s, s->n_freed), grown = *next;
 	const size_t have = in->end - in->p;
 
 	if (have + next->n > (size_t)(c->mem + c->sz - in->p)) {
-		const size_t sz = 2 * (have + next->n);
-		uint8_t *mem = malloc(sz);
+		const size_t at = in->p - c->mem, sz = at + 2 * (have + next->n);
+		uint8_t *mem = realloc(c->mem, sz); /* moves pages, without a copy of them */
 
 		if (!mem)
 			return scap_fail(s->log, -ENOMEM, "%s: no memory for a block of %zu bytes",
-					 in->name, sz);
-		memcpy(mem, in->p, have);
-		free(c->mem);
+					 in->name, n);
 		c->mem = mem;
 		c->sz = sz;
-		in->p = mem;
+		in->p = mem + at;
 	}
 	memcpy((uint8_t *)in->p + have, next->mem + FRONT_SZ, next->n);
 	in->end = in->p + have + next->n;
@@ -222,7 +220,7 @@ int input_fill(struct input *in, size_t n)
 			in->p = memcpy(next->mem + FRONT_SZ - have, in->p, have);
 			in->end = next->mem + FRONT_SZ + next->n;
 		} else {
-			err = append(in, next);
+			err = append(in, next, n);
 			if (err)
 				return err;
 		}

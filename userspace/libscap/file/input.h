@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bytes of a file, pipe or standard input, unpacked, read forward without seek. [p, end) is
- * ready, and stays valid until the next call. */
+ * ready, and stays valid until the next input_fill or input_need. */
 #ifndef SCAP_FILE_INPUT_H
 #define SCAP_FILE_INPUT_H
 
