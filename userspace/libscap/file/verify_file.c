@@ -165,8 +165,8 @@ static void check_closing(struct verifier *v)
 	uint64_t marked;
 
 	if (scap_reader_trailer(v->reader, &c) == s->n_closings) {
-		finding(v, "the counters at its end are missing: saker was killed while it wrote "
-			   "the file");
+		finding(v, "the counters at its end are missing: the capture still runs, or saker "
+			   "was killed while it wrote the file");
 		return;
 	}
 	if (c.events != s->n_events)

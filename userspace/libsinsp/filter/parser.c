@@ -416,7 +416,7 @@ static int parse_macro(struct filter_lexer *lex, const struct sinsp_filter_name 
 	if (!err)
 		err = parse_or(&inner, out);
 	if (!err && *inner.p)
-		err = expected(&inner, "and or or");
+		err = expected(&inner, "'and' or 'or'");
 	leave(lex);
 	return err;
 }
@@ -558,7 +558,7 @@ static int unexpected_end(struct filter_lexer *lex)
 						 foreign[i].ours);
 	if (*lex->p == ')')
 		return sinsp_filter_fail(lex->ast, sinsp_lex_place(lex), "unmatched )");
-	return expected(lex, "and or or");
+	return expected(lex, "'and' or 'or'");
 }
 
 int sinsp_ast_parse(struct filter_ast *ast, const char *text, const struct sinsp_filter_opts *opts)
