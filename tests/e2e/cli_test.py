@@ -591,6 +591,10 @@ class CommandLine(unittest.TestCase):
             out = self.refuses("cut.scap", "-r", path).decode().splitlines()
             self.assertEqual(out, whole[:19])
             self.refuses("cut.scap", "-r", path, "--verify")
+        # The message is the last line, also where it meets the lines of the events.
+        mixed = subprocess.run([e2e.SAKER, "-r", self.file("cut.scap", data[:-20])], stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True).stdout.splitlines()
+        self.assertEqual((mixed[:-1], mixed[-1][:7]), (whole[:19], "saker: "))
         path = self.file("cut.scap.gz", gzip.compress(data)[:-20])
         out = self.refuses("cut.scap.gz", "-r", path).decode().splitlines()
         self.assertEqual(out, whole[:len(out)])

@@ -20,6 +20,11 @@ static int prints_lines(const struct options *o)
 	return !o->quiet && !o->chisels.n && (!o->write || o->print);
 }
 
+static void write_lines(void *ctx)
+{
+	output_flush_lines(ctx);
+}
+
 int dispatch_open_lines(struct dispatch *t, const struct options *o)
 {
 	int err, to_file = o->write && strcmp(o->write, "-") == 0;
@@ -30,6 +35,7 @@ int dispatch_open_lines(struct dispatch *t, const struct options *o)
 			  o->command || to_file ? STDERR_FILENO : STDOUT_FILENO, o->unbuffered);
 	if (err || !prints_lines(o))
 		return err;
+	say_after(write_lines, &t->lines);
 	t->prints = 1;
 	return lines_open(&t->form, o, isatty(t->lines.fd))
 		       ?: lines_header(&t->form, &t->lines.text);
@@ -423,6 +429,7 @@ int dispatch_finish_lines(struct dispatch *t)
 
 	if (t->summary)
 		err = put_summary(t);
+	say_after(NULL, NULL);
 	return output_close(&t->lines) ?: err;
 }
 

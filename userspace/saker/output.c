@@ -91,6 +91,21 @@ int output_flush(struct output *out)
 	return out->text.len ? output_write(out, NULL, 0) : 0;
 }
 
+void output_flush_lines(struct output *out)
+{
+	const char *end = out->text.len ? memrchr(out->text.p, '\n', out->text.len) : NULL;
+	const size_t len = end ? (size_t)(end + 1 - out->text.p) : 0, rest = out->text.len - len;
+	int err;
+
+	if (!len || out->failed)
+		return;
+	err = write_all(out->fd, out->text.p, len);
+	memmove(out->text.p, out->text.p + len, rest);
+	out->text.len = rest;
+	if (err)
+		write_failed(out, err);
+}
+
 int output_flush_old(struct output *out)
 {
 	if (out->text.len && clock_coarse_ms() - out->flushed_ms >= OLD_MS)

@@ -30,6 +30,8 @@ int output_line(struct output *out);
 int output_write(struct output *out, const char *text, size_t len);
 
 int output_flush(struct output *out);
+/* Writes the whole lines so far, for a message that follows them. */
+void output_flush_lines(struct output *out);
 /* Flushes lines that have waited for some time while events keep coming. */
 int output_flush_old(struct output *out);
 

@@ -17,6 +17,21 @@ static _Thread_local unsigned int n_errors; /* of this thread: see say_cause */
 static int info_too;
 static int to_journal;
 static _Thread_local const char *place;
+static _Thread_local struct {
+	void (*fn)(void *ctx);
+	void *ctx;
+} write_out;
+
+/* It may say itself that it failed. */
+static void write_out_before(void)
+{
+	void (*fn)(void *ctx) = write_out.fn;
+
+	write_out.fn = NULL;
+	if (fn)
+		fn(write_out.ctx);
+	write_out.fn = fn;
+}
 
 /* The journal takes the priority from the beginning of the line, and has the name of the program.
  * Others choose names of files and commands: their control characters do not reach the terminal. */
@@ -30,6 +45,7 @@ static void put_line(enum priority priority, const char *text)
 	for (char *tab = line; (tab = strchr(tab, '\t'));)
 		*tab = ' '; /* tracebacks have it before a line */
 	*put_utf8(safe, line, strlen(line)) = 0;
+	write_out_before();
 	fprintf(stderr, "%s%s\n", begin, safe);
 }
 
@@ -72,6 +88,12 @@ void say_warning(const char *fmt, ...)
 void say_at(const char *where)
 {
 	place = where;
+}
+
+void say_after(void (*fn)(void *ctx), void *ctx)
+{
+	write_out.fn = fn;
+	write_out.ctx = ctx;
 }
 
 void say_to_journal(void)

@@ -14,6 +14,9 @@ __attribute__((format(printf, 1, 2))) void say_notice(const char *fmt, ...);
 /* What this thread says from now on begins with "@where: ". Borrowed until the next call; NULL:
  * nothing. */
 void say_at(const char *where);
+/* Before each message of this thread @write_out is called: it writes what was printed before, so
+ * that both are in order where they meet, as on a terminal. NULL: nothing is. */
+void say_after(void (*write_out)(void *ctx), void *ctx);
 /* If standard error is the journal of systemd: lines have their priority, and not "saker: ". */
 void say_to_journal(void);
 
