@@ -30,7 +30,7 @@ class Bench(unittest.TestCase):
     def test_programs_are_those_that_are_built(self):
         bench = load(e2e.BUILD)
         known = {p for programs in bench.PROGRAMS.values() for p in programs}
-        named = set(re.findall(r'os\.path\.join\(BUILD, "tests/(\w+)"\)', e2e.read_text(PATH)))
+        named = set(re.findall(r'os\.path\.join\(BUILD, "tests/([\w.]+)"\)', e2e.read_text(PATH)))
         self.assertEqual(known, named)
         for name in known:
             self.assertTrue(os.access(os.path.join(e2e.BUILD, "tests", name), os.X_OK), name)

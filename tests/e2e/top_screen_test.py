@@ -481,7 +481,8 @@ class MoreKeys(Each):
             for _ in range(9):
                 t.send(key)
             t.wait_for("no earlier table is kept")
-            self.assertIn(f", {first}, ", t.lines()[0])
+            # The first one that was seen, or one before it that was replaced too soon.
+            self.assertLessEqual(t.lines()[0].split(", ")[1], first)
 
     def test_later(self):
         for t, key in self.each("Later", "-d", "0.1"):
