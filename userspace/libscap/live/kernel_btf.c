@@ -18,11 +18,6 @@
 
 #define N_CHAINS 4096 /* a power of two */
 
-/* A type whose name is indexed; the next one of its chain, counted from 1; 0: none. */
-struct indexed {
-	uint32_t id, next;
-};
-
 struct kernel_btf {
 	uint8_t *data;
 	size_t sz;
@@ -31,9 +26,9 @@ struct kernel_btf {
 	uint32_t strs_sz;
 	uint32_t *types; /* by type number: offset in data; [0] is void */
 	uint32_t n_types;
-	uint32_t chains[N_CHAINS]; /* by hash of the name: the first of @indexed, counted from 1 */
-	struct indexed *indexed;
-	uint32_t n_indexed, room_indexed;
+	/* Types whose names are indexed: by hash of the name the first one, and by type number the
+	 * next of the same hash; 0: none. */
+	uint32_t chains[N_CHAINS], *next;
 };
 
 static const struct btf_type *type_at(const struct kernel_btf *k, uint32_t id)
@@ -119,7 +114,7 @@ static int read_all(struct kernel_btf *k, int fd, size_t sz)
 	return 0;
 }
 
-static int load(struct kernel_btf *k, const char *path)
+static int map_or_read(struct kernel_btf *k, const char *path)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
@@ -153,42 +148,29 @@ static int is_indexed(unsigned int kind, const char *name)
 	       (kind == BTF_KIND_STRUCT && !strcmp(name, "task_struct"));
 }
 
-static uint32_t *chain_of(const struct kernel_btf *k, const char *name)
+static uint32_t chain_of(const char *name)
 {
-	return (uint32_t *)&k->chains[hash(name, strlen(name)) & (N_CHAINS - 1)];
-}
-
-static int index_name(struct kernel_btf *k, uint32_t id)
-{
-	uint32_t *chain = chain_of(k, name_at(k, type_at(k, id)->name_off));
-
-	if (k->n_indexed == k->room_indexed) {
-		const uint32_t room = k->room_indexed ? 2 * k->room_indexed : 4096;
-		struct indexed *v = realloc(k->indexed, room * sizeof(*v));
-
-		if (!v)
-			return -ENOMEM;
-		k->indexed = v;
-		k->room_indexed = room;
-	}
-	k->indexed[k->n_indexed++] = (struct indexed){id, *chain};
-	*chain = k->n_indexed;
-	return 0;
+	return hash(name, strlen(name)) & (N_CHAINS - 1);
 }
 
 static int index_names(struct kernel_btf *k)
 {
-	int err = 0;
-
-	/* From the last one, so that the first of a name is found: it is the kernel's choice, too.
-	 */
-	for (uint32_t id = k->n_types - 1; id && !err; id--) {
+	k->next = calloc(k->n_types, sizeof(*k->next));
+	if (!k->next)
+		return -ENOMEM;
+	/* From the last one: the first of a name is found, as by the kernel. */
+	for (uint32_t id = k->n_types - 1; id; id--) {
 		const struct btf_type *t = type_at(k, id);
+		const char *name = name_at(k, t->name_off);
+		uint32_t *first;
 
-		if (is_indexed(btf_kind(t), name_at(k, t->name_off)))
-			err = index_name(k, id);
+		if (!is_indexed(btf_kind(t), name))
+			continue;
+		first = &k->chains[chain_of(name)];
+		k->next[id] = *first;
+		*first = id;
 	}
-	return err;
+	return 0;
 }
 
 /* Records where each type is, from @from to @to of the data. */
@@ -233,7 +215,7 @@ int kernel_btf_read(struct kernel_btf **out, const char *path)
 
 	if (!k)
 		return -ENOMEM;
-	err = load(k, path) ?: parse(k);
+	err = map_or_read(k, path) ?: parse(k);
 	if (err) {
 		kernel_btf_free(k);
 		return err;
@@ -256,7 +238,7 @@ void kernel_btf_free(struct kernel_btf *k)
 	else
 		free(k->data);
 	free(k->types);
-	free(k->indexed);
+	free(k->next);
 	free(k);
 }
 
@@ -270,9 +252,9 @@ static int has_name(const struct kernel_btf *k, uint32_t id, unsigned int kind, 
 int kernel_btf_id(const struct kernel_btf *k, unsigned int kind, const char *name)
 {
 	if (is_indexed(kind, name)) {
-		for (uint32_t i = *chain_of(k, name); i; i = k->indexed[i - 1].next)
-			if (has_name(k, k->indexed[i - 1].id, kind, name))
-				return (int)k->indexed[i - 1].id;
+		for (uint32_t id = k->chains[chain_of(name)]; id; id = k->next[id])
+			if (has_name(k, id, kind, name))
+				return (int)id;
 		return -ENOENT;
 	}
 	for (uint32_t id = 1; id < k->n_types; id++)
@@ -432,7 +414,7 @@ static uint32_t ours(const struct extract *x, uint32_t id)
 }
 
 /* Copies a name of the kernel's. Returns its offset; 0, the empty one, also without memory. */
-static uint32_t put_name(struct extract *x, uint32_t off)
+static uint32_t add_name(struct extract *x, uint32_t off)
 {
 	const char *name = name_at(x->k, off);
 	const uint32_t at = x->strs_sz ?: 1, sz = (uint32_t)strlen(name) + 1;
@@ -459,7 +441,7 @@ static uint32_t put_name(struct extract *x, uint32_t off)
 /* Translates the type numbers and names in @t, a copy. */
 static void translate(struct extract *x, struct btf_type *t)
 {
-	t->name_off = put_name(x, t->name_off);
+	t->name_off = add_name(x, t->name_off);
 	switch (btf_kind(t)) {
 	case BTF_KIND_PTR:
 		t->type = 0;
@@ -480,19 +462,19 @@ static void translate(struct extract *x, struct btf_type *t)
 		for (uint32_t i = 0; i < btf_vlen(t); i++) {
 			struct btf_member *m = &btf_members(t)[i];
 
-			m->name_off = put_name(x, m->name_off);
+			m->name_off = add_name(x, m->name_off);
 			m->type = ours(x, m->type);
 		}
 		break;
 	case BTF_KIND_ENUM:
 		for (uint32_t i = 0; i < btf_vlen(t); i++)
-			btf_enum(t)[i].name_off = put_name(x, btf_enum(t)[i].name_off);
+			btf_enum(t)[i].name_off = add_name(x, btf_enum(t)[i].name_off);
 		break;
 	case KIND_ENUM64: /* three numbers each, the first is the name */
 		for (uint32_t i = 0; i < btf_vlen(t); i++) {
 			uint32_t *name = (uint32_t *)(t + 1) + (size_t)3 * i;
 
-			*name = put_name(x, *name);
+			*name = add_name(x, *name);
 		}
 		break;
 	case BTF_KIND_FUNC_PROTO: /* of a typedef: nothing asks for its arguments */
