@@ -44,8 +44,8 @@ static void drop_lines(Elf_Data *data, const char *name)
 		die(name, ".BTF.ext is too short");
 	memcpy(&h, p, sizeof(h));
 	relos = (size_t)h.hdr_len + h.relo_off;
-	if (h.magic != 0xeb9f || h.hdr_len < sizeof(h) || h.relo_off != h.line_off + h.line_len ||
-	    relos + h.relo_len != data->d_size)
+	if (h.magic != BTF_MAGIC || h.hdr_len < sizeof(h) ||
+	    h.relo_off != h.line_off + h.line_len || relos + h.relo_len != data->d_size)
 		die(name, ".BTF.ext has another layout");
 	memmove(p + h.hdr_len + h.line_off, p + relos, h.relo_len);
 	h.relo_off = h.line_off;

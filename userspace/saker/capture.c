@@ -92,7 +92,8 @@ static int open_all(struct capture *c)
 				c->o->flight.span_ns || pieces_wanted(c->o));
 	if (!err && !c->live)
 		capture_confine_open(c);
-	malloc_trim(0); /* the set-up needed more than the capture will */
+	if (c->live)
+		malloc_trim(0); /* loading needed more than the capture will */
 	return err;
 }
 

@@ -162,10 +162,6 @@ static void free_current(struct input_src *s)
 			c->sz = MEM_SZ;
 		}
 	}
-	if (!s->ahead) {
-		s->n_freed++;
-		return;
-	}
 	pthread_mutex_lock(&s->mutex);
 	s->n_freed++;
 	if (s->n_filled - s->n_freed <= s->n_chunks / 2)

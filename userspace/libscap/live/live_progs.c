@@ -128,6 +128,12 @@ static void put_pin(const struct live_progs *p, struct bpf_insn *in, enum kfunc 
 		*in = (struct bpf_insn){.code = BPF_JMP | BPF_JA};
 }
 
+/* Returns a load of the result of a call. */
+static struct bpf_insn constant(int n)
+{
+	return (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = n};
+}
+
 /* Returns the cast, or its first argument. */
 static void put_cast(const struct live_progs *p, struct bpf_insn *in)
 {
@@ -142,11 +148,6 @@ static void put_cast(const struct live_progs *p, struct bpf_insn *in)
 /* Returns what replaces the call with this number of kfuncs.h. */
 static void put_call(const struct live_progs *p, struct bpf_insn *in)
 {
-	const struct bpf_insn flag = {.code = BPF_ALU64 | BPF_MOV | BPF_K,
-				      .imm = p->is_preemptible},
-			      task_type = {.code = BPF_ALU64 | BPF_MOV | BPF_K,
-					   .imm = p->task_type};
-
 	switch ((uint32_t)in->imm) {
 	case KFUNC_PIN:
 		put_pin(p, in, KFUNC_PREEMPT_DISABLE, p->is_preemptible);
@@ -164,10 +165,10 @@ static void put_call(const struct live_progs *p, struct bpf_insn *in)
 		put_cast(p, in);
 		break;
 	case KFUNC_TASK_TYPE:
-		*in = task_type;
+		*in = constant(p->task_type);
 		break;
 	case KFUNC_IS_PREEMPTIBLE:
-		*in = flag;
+		*in = constant(p->is_preemptible);
 		break;
 	default:
 		if ((uint32_t)in->imm - KFUNC_FIRST < N_KFUNCS)
@@ -215,7 +216,6 @@ static int add_job(struct live_progs *p, const struct bpf_program *prog,
 	job->opts.log_size = 0;
 	job->opts.func_info =
 		copy_of(opts->func_info, opts->func_info_cnt * opts->func_info_rec_size);
-	job->opts.line_info_cnt = 0; /* packed objects have none */
 	if (!job->insns || (opts->func_info_cnt && !job->opts.func_info)) {
 		job_fini(job);
 		return -ENOMEM;
@@ -346,7 +346,6 @@ static int before_load(struct bpf_program *prog, struct bpf_prog_load_opts *opts
 	opts->attach_btf_id = 0;
 	opts->expected_attach_type = 0;
 	opts->func_info_cnt = 0;
-	opts->line_info_cnt = 0;
 	/* libbpf frees the program's code: the job has a copy. */
 	return bpf_program__set_insns(prog, empty, sizeof(empty) / sizeof(empty[0]));
 }
