@@ -135,6 +135,9 @@ struct scap_open_opts {
 				       scap_close */
 	uint32_t one_thread; /* file: do not read and unpack it ahead on a second thread. With it
 				only the process that opened the source may use it, not a child */
+	uint64_t from_ns; /* file: only events from this time on matter. If there is one path and
+			     the file has an index, reading begins at the last checkpoint before. 0:
+			     the beginning */
 };
 
 /* Opens a source. Returns 0, or a negative errno with *out untouched. opts may be NULL: live,
@@ -184,6 +187,14 @@ uint64_t scap_begin_ns(const struct scap *s);
 /* Live: returns the time that an event of now has. It does not go back when the realtime clock is
  * set back, which intervals between events need. 0: a file. */
 uint64_t scap_now_ns(const struct scap *s);
+
+/* What reading from a checkpoint skipped. */
+struct scap_skipped {
+	uint64_t n_events; /* that take a number */
+	uint64_t first_ns; /* time of the first event of the capture; 0: unknown */
+};
+/* File: returns what from_ns skipped; NULL: nothing. Borrowed until the next file. */
+const struct scap_skipped *scap_skipped(const struct scap *s);
 
 /* Returns threads, files and users as they were when the source began. Borrowed until the next
  * section or scap_state_drop. */

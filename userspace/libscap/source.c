@@ -83,6 +83,7 @@ int scap_open_engine(struct scap **out, const struct scap_engine_ops *ops, void 
 	s->ops = ops;
 	s->engine = engine;
 	s->redact = redact;
+	s->num = scap_skipped(s) ? scap_skipped(s)->n_events : 0;
 	redact_state(s);
 	*out = s;
 	return 0;
@@ -295,6 +296,11 @@ uint64_t scap_begin_ns(const struct scap *s)
 uint64_t scap_now_ns(const struct scap *s)
 {
 	return s->ops->now ? s->ops->now(s->engine) : 0;
+}
+
+const struct scap_skipped *scap_skipped(const struct scap *s)
+{
+	return s->ops->skipped ? s->ops->skipped(s->engine) : NULL;
 }
 
 const struct scap_state *scap_state(const struct scap *s)

@@ -44,6 +44,20 @@ enum scap_l4proto {
 	SCAP_L4_RAW,
 };
 
+/* What a capture showed of a descriptor up to the moment of its state, where a state of another
+ * origin leaves it to be guessed. */
+struct scap_fd_so_far {
+	uint8_t known; /* 0: nothing of this is */
+	uint8_t uncertain; /* events that were lost may have changed it */
+	uint8_t swapped; /* the ends are in the opposite order of that of the capture */
+	uint8_t outcome_known, has_latency; /* of its connect */
+	uint16_t flags; /* enum sinsp_fd_flags */
+	uint16_t error; /* of its connect; 0: success */
+	uint64_t connect_ns, latency_ns;
+	const char *shown; /* its name, if that does not follow from the ends; else "" */
+	const char *given; /* the path given to open, if it is not the name; else "" */
+};
+
 struct scap_fd_info {
 	int64_t fd;
 	uint64_t ino;
@@ -55,6 +69,7 @@ struct scap_fd_info {
 	uint32_t dev;
 	uint64_t unix_src, unix_dst;
 	const char *name; /* path, or name of the object */
+	struct scap_fd_so_far so_far;
 };
 
 /*
@@ -73,6 +88,33 @@ enum scap_exe_kind {
 		1 << 1, /* in the upper layer of an overlay: changed or created there */
 	SCAP_EXE_MEMFD = 1 << 2,
 	SCAP_EXE_LOWER_LAYER = 1 << 3,
+};
+
+/* The system call that a thread is in, or made last. */
+enum scap_call_flags {
+	SCAP_CALL_OPEN = 1 << 0, /* it did not return yet */
+	SCAP_CALL_HIDDEN = 1 << 1, /* of its enter event, as SCAP_EVT_F_* */
+	SCAP_CALL_BEFORE = 1 << 2,
+	SCAP_CALL_INCOMPLETE = 1 << 3, /* its enter event lacks a text */
+};
+
+/* What a capture showed of a thread up to the moment of its state. */
+struct scap_thread_so_far {
+	uint8_t known; /* 0: nothing of this is */
+	uint8_t missing_switch; /* a switch away from a CPU is missing */
+	uint8_t has_children, born; /* it created processes; its first event was seen */
+	uint8_t vtid_unknown; /* vtid and vpid are assumed */
+	uint8_t cwd_unknown;
+	uint8_t exited; /* a main thread that ended before others of its process */
+	uint8_t dead; /* it ended, and may still have a last event; other tools do not see it */
+	uint8_t uncertain, cwd_uncertain; /* events that were lost may have changed it */
+	uint8_t call_flags; /* enum scap_call_flags */
+	uint16_t enter_type; /* of the call's enter event; UINT16_MAX: no call */
+	uint32_t cpu_usr, cpu_sys, cpu_usr_delta, cpu_sys_delta; /* 1/100 s */
+	uint64_t enter_ns, latency_ns;
+	int64_t enter_fd; /* -1: none */
+	uint64_t exec_ns; /* time on CPUs, by switches */
+	struct scap_text enter; /* the enter event, if the exit event does not repeat it */
 };
 
 struct scap_thread_info {
@@ -100,6 +142,7 @@ struct scap_thread_info {
 	uint64_t ran_at_ns; /* when that was read; 0: unknown */
 	uint64_t snapshot_ns; /* when the thread was read; older events do not change it; 0: unknown
 			       */
+	struct scap_thread_so_far so_far;
 	const struct scap_fd_info *fds;
 	size_t n_fds;
 };
@@ -129,6 +172,14 @@ struct scap_machine {
 	char hostname[128];
 };
 
+/* The thread on a CPU, and the start of its turn, as switches showed them. */
+struct scap_turn {
+	uint64_t since_ns; /* 0: no switch seen */
+	int64_t tid; /* 0: idle; -1: unknown */
+	uint32_t cpu;
+	uint8_t has_gaps; /* a switch is missing, on any CPU */
+};
+
 struct scap_state {
 	struct scap_machine machine;
 	const struct scap_thread_info *threads;
@@ -139,6 +190,8 @@ struct scap_state {
 	size_t n_groups;
 	const struct scap_iface *ifaces;
 	size_t n_ifaces;
+	const struct scap_turn *turns; /* of a state in the middle of a capture */
+	size_t n_turns;
 };
 
 #endif /* SCAP_STATE_H */

@@ -42,11 +42,26 @@ static void drop_state(struct sinsp *s)
 
 static int mark_all(struct sinsp *s);
 
+static void import_turns(struct sinsp_switches *w, const struct scap_state *st)
+{
+	for (size_t i = 0; i < st->n_turns; i++) {
+		struct sinsp_turn *turn = sinsp_switches_of(w, st->turns[i].cpu);
+
+		if (!turn)
+			continue;
+		*turn = (struct sinsp_turn){st->turns[i].since_ns, st->turns[i].tid};
+		w->has_gaps |= st->turns[i].has_gaps;
+	}
+}
+
 static int import_state(struct sinsp *s)
 {
 	const struct scap_state *st = scap_state(s->src);
+	const struct scap_skipped *skipped = scap_skipped(s->src);
 	int err = sinsp_threads_init(&s->threads);
 
+	if (skipped)
+		s->first_ns = skipped->first_ns;
 	s->threads.containers.collects_new = s->container_events;
 	s->ended_tid = s->closed_fd = -1;
 	s->native = s->begun = s->evt_in_preface = 0;
@@ -54,6 +69,9 @@ static int import_state(struct sinsp *s)
 	s->hostname[0] = 0;
 	if (err || !st)
 		return err;
+	/* What a loss before it made uncertain is older than anything else. */
+	if (sinsp_state_is_uncertain(st))
+		s->resync.fds_lost_ns = s->resync.threads_lost_ns = SINSP_LOST_BEFORE_NS;
 	memcpy(s->hostname, st->machine.hostname, sizeof(s->hostname) - 1);
 	s->machine = scap_state_build_new();
 	err = s->machine ? sinsp_export_machine(s->machine, st) : -ENOMEM;
@@ -61,6 +79,8 @@ static int import_state(struct sinsp *s)
 		err = sinsp_users_load(&s->users, &s->threads.strings, st);
 	if (!err)
 		err = sinsp_ifaces_load(&s->ifaces, st);
+	if (!err)
+		import_turns(&s->switches, st);
 	if (!err)
 		err = sinsp_import_state(&s->threads, st);
 	if (!err)
@@ -400,7 +420,7 @@ int sinsp_export(struct sinsp *s, struct scap_state_build **out)
 	if (!err && s->machine)
 		err = sinsp_export_machine(b, scap_state_build_done(s->machine));
 	if (!err)
-		err = sinsp_export_threads(b, &s->threads);
+		err = sinsp_export_threads(b, s);
 	if (err)
 		scap_state_build_free(b);
 	else

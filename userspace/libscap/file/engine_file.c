@@ -11,7 +11,7 @@
 struct file_engine {
 	struct scap_log log;
 	struct scap_reader *reader; /* of paths[at] */
-	bool one_thread;
+	struct scap_reader_opts reader_opts;
 	char **paths;
 	size_t n_paths, at;
 	uint64_t total; /* size of all files; 0: unknown, one is a pipe */
@@ -88,12 +88,14 @@ int scap_file_open(void **engine, const struct scap_open_opts *opts, const struc
 	if (!e)
 		return scap_fail(log, -ENOMEM, "cannot read %s: not enough memory", opts->paths[0]);
 	e->log = *log;
-	e->one_thread = opts->one_thread;
+	e->reader_opts = (struct scap_reader_opts){.one_thread = opts->one_thread};
+	if (!opts->paths[1])
+		e->reader_opts.from_ns = opts->from_ns;
 	err = copy_paths(e, opts->paths);
 	if (!err)
 		err = look_at_paths(e);
 	if (!err)
-		err = scap_reader_open(&e->reader, e->paths[0], e->one_thread, &e->log);
+		err = scap_reader_open(&e->reader, e->paths[0], &e->reader_opts, &e->log);
 	if (err)
 		engine_close(e);
 	else
@@ -109,7 +111,7 @@ static int next_file(struct file_engine *e)
 
 	if (e->at + 1 >= e->n_paths)
 		return -ENODATA;
-	err = scap_reader_open(&r, e->paths[e->at + 1], e->one_thread, &e->log);
+	err = scap_reader_open(&r, e->paths[e->at + 1], &e->reader_opts, &e->log);
 	if (err)
 		return err;
 	e->before += scap_reader_taken(e->reader);
@@ -164,6 +166,13 @@ static const struct scap_state *engine_state(const void *engine)
 	return scap_reader_state(e->reader);
 }
 
+static const struct scap_skipped *engine_skipped(const void *engine)
+{
+	const struct file_engine *e = engine;
+
+	return scap_reader_skipped(e->reader);
+}
+
 static void engine_state_drop(void *engine)
 {
 	struct file_engine *e = engine;
@@ -197,6 +206,7 @@ const struct scap_engine_ops scap_file_ops = {
 	.next = engine_next,
 	.next_split = engine_next_split,
 	.state = engine_state,
+	.skipped = engine_skipped,
 	.state_drop = engine_state_drop,
 	.progress = engine_progress,
 	.stats = engine_stats,

@@ -203,6 +203,8 @@ int input_fill(struct input *in, size_t n)
 {
 	struct input_src *s = in->src;
 
+	if (!s)
+		return 0;
 	while ((size_t)(in->end - in->p) < n) {
 		const struct chunk *c = chunk_at(s, s->n_freed);
 		const size_t have = in->end - in->p;
@@ -231,7 +233,7 @@ int input_ready(const struct input *in, int timeout_ms)
 	struct input_src *s = in->src;
 	const size_t have = in->end - in->p;
 
-	if (!s->is_pipe || chunk_at(s, s->n_freed)->then <= 0)
+	if (!s || !s->is_pipe || chunk_at(s, s->n_freed)->then <= 0)
 		return 1;
 	if (have >= BLK_MIN && have >= get_u32(in->p + 4))
 		return 1;
@@ -240,7 +242,7 @@ int input_ready(const struct input *in, int timeout_ms)
 
 uint64_t input_offset(const struct input *in)
 {
-	return in->src->handed - (in->end - in->p);
+	return in->src ? in->src->handed - (in->end - in->p) : (uint64_t)(in->p - in->memory);
 }
 
 uint64_t input_taken(const struct input *in)
@@ -252,6 +254,8 @@ uint64_t input_taken(const struct input *in)
 
 const char *input_unit(const struct input *in)
 {
+	if (!in->src)
+		return " of a checkpoint";
 	return unpack_is_packed(in->src->unpacker) ? " of the unpacked data" : "";
 }
 
@@ -267,7 +271,18 @@ static int alloc_chunks(struct input_src *s, unsigned int n)
 	return 0;
 }
 
+void input_open_memory(struct input *in, const uint8_t *p, size_t n, const char *name)
+{
+	*in = (struct input){.p = p, .end = p + n, .name = name, .memory = p};
+}
+
 int input_open(struct input *in, const char *path, const struct scap_log *log)
+{
+	return input_open_at(in, path, 0, 0, log);
+}
+
+int input_open_at(struct input *in, const char *path, uint64_t at, uint64_t unpacked_at,
+		  const struct scap_log *log)
 {
 	struct input_src *s = calloc(1, sizeof(*s));
 	int err;
@@ -282,7 +297,7 @@ int input_open(struct input *in, const char *path, const struct scap_log *log)
 	pthread_mutex_init(&s->mutex, NULL);
 	pthread_cond_init(&s->filled, NULL);
 	pthread_cond_init(&s->freed, NULL);
-	err = tell(s, unpack_open(&s->unpacker, path, in->name, &s->own_log));
+	err = tell(s, unpack_open_at(&s->unpacker, path, in->name, at, &s->own_log));
 	if (!err && alloc_chunks(s, 2))
 		err = scap_fail(log, -ENOMEM, "cannot read %s: not enough memory", in->name);
 	if (err) {
@@ -292,6 +307,7 @@ int input_open(struct input *in, const char *path, const struct scap_log *log)
 	/* The reader begins at the end of chunk 0, which is empty. */
 	in->p = in->end = s->chunks[0].mem + FRONT_SZ;
 	s->n_filled = 1;
+	s->handed = unpacked_at;
 	s->is_pipe = !unpack_file_size(s->unpacker);
 	return 0;
 }

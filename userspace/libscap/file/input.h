@@ -12,11 +12,17 @@
 struct input {
 	const uint8_t *p, *end;
 	const char *name; /* for messages */
-	struct input_src *src;
+	struct input_src *src; /* NULL: bytes in memory, which are all ready */
+	const uint8_t *memory; /* their begin */
 };
 
 /* Returns 0 or a negative errno, logged. */
 int input_open(struct input *in, const char *path, const struct scap_log *log);
+/* Opens a regular file as unpack_open_at does; @unpacked_at is that offset in the unpacked data. */
+int input_open_at(struct input *in, const char *path, uint64_t at, uint64_t unpacked_at,
+		  const struct scap_log *log);
+/* Reads @n bytes in memory, borrowed until it is closed. */
+void input_open_memory(struct input *in, const uint8_t *p, size_t n, const char *name);
 /* From now on a second thread reads and unpacks ahead: if it is a file of some size, and if a
  * second CPU, the memory and the thread can be had. Otherwise nothing changes. */
 void input_run_ahead(struct input *in);

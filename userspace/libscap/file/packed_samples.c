@@ -128,6 +128,11 @@ void packed_texts_clear(struct packed_texts *t)
 	forget_to(t, 0);
 }
 
+void packed_texts_forget(struct packed_texts *t)
+{
+	forget_to(t, t->first + t->n);
+}
+
 static uint32_t text_begin(const struct packed_texts *t, uint32_t i)
 {
 	return i ? t->end[i - 1] : 0;

@@ -8,13 +8,16 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "file/input.h"
-#include "file/scap_format.h"
+#include "file/checkpoint.h"
 
 #define OLD_HDR_SZ 22 /* header of an event before nparams was added */
 
 struct scap_reader {
 	struct input in;
+	struct input rest; /* the file behind a checkpoint that is read; src NULL: none */
+	struct checkpoint checkpoint; /* where reading began */
+	bool begins_later; /* at the checkpoint, not at the file's beginning */
+	struct scap_skipped skipped;
 	const struct scap_log *log;
 	struct state_reader state;
 	const struct scap_state *done_state;
@@ -55,47 +58,12 @@ static int cut(struct scap_reader *r, uint64_t offset)
 /* Advances to the next block. Returns 1; 0 at the end of the file; or a negative errno. */
 static int peek_block(struct scap_reader *r, struct file_block *blk)
 {
-	struct input *in = &r->in;
-	int ret = input_need(in, BLK_MIN);
-	uint32_t len;
+	const char *what;
+	const int ret = file_block_peek(&r->in, blk, &what);
 
-	if (ret < 0)
+	if (ret != FILE_BLOCK_BAD)
 		return ret;
-	if (ret == 0)
-		return in->p == in->end ? 0 : cut(r, input_offset(in));
-	len = get_u32(in->p + 4);
-	if (len < BLK_MIN || len % 4 || len > BLK_BUF_MAX)
-		return damaged(r, input_offset(in), "a block has an impossible length");
-	ret = input_need(in, len);
-	if (ret < 0)
-		return ret;
-	if (ret == 0)
-		return cut(r, input_offset(in));
-	if (get_u32(in->p + len - 4) != len)
-		return damaged(r, input_offset(in),
-			       "a block begins with another length than it "
-			       "ends with");
-	blk->type = get_u32(in->p);
-	blk->len = len;
-	blk->body = in->p + 8;
-	blk->body_len = len - BLK_MIN;
-	return 1;
-}
-
-static bool is_event_block(uint32_t type)
-{
-	switch (type) {
-	case BLK_EV_V2:
-	case BLK_EVF_V2:
-	case BLK_EV_V2_LARGE:
-	case BLK_EVF_V2_LARGE:
-	case BLK_EV:
-	case BLK_EV_INT:
-	case BLK_EVF:
-		return true;
-	default:
-		return false;
-	}
+	return what ? damaged(r, input_offset(&r->in), what) : cut(r, input_offset(&r->in));
 }
 
 /* Reads the header of a section, whose byte order is needed to read its own length. */
@@ -182,7 +150,7 @@ static int begin_section(struct scap_reader *r)
 	if (ret)
 		return ret;
 	while ((ret = peek_block(r, &blk)) > 0) {
-		if (is_event_block(blk.type) || blk.type == BLK_SHB)
+		if (file_block_is_event(blk.type) || blk.type == BLK_SHB)
 			break;
 		ret = read_state_block(r, &blk);
 		if (ret)
@@ -407,18 +375,40 @@ static void end_section(struct scap_reader *r)
 	r->n_unclosed += r->saker && !r->closed;
 }
 
+/* The blocks of the checkpoint are read: goes on in the file. Returns whether there was one. */
+static bool go_on_behind_checkpoint(struct scap_reader *r)
+{
+	if (!r->rest.src)
+		return false;
+	r->in = r->rest;
+	r->rest.src = NULL;
+	r->defaults = r->checkpoint.defaults;
+	packed_texts_clear(r->texts);
+	free(r->checkpoint.blocks);
+	r->checkpoint.blocks = NULL;
+	return true;
+}
+
+/* Works as peek_block, of the checkpoint and then the file. */
+static int peek_next(struct scap_reader *r, struct file_block *blk)
+{
+	const int ret = peek_block(r, blk);
+
+	return ret == 0 && go_on_behind_checkpoint(r) ? peek_block(r, blk) : ret;
+}
+
 static int next_any(struct scap_reader *r, struct scap_evt *evt)
 {
 	struct file_block blk;
 	int ret;
 
-	while ((ret = peek_block(r, &blk)) > 0) {
+	while ((ret = peek_next(r, &blk)) > 0) {
 		if (blk.type == BLK_SHB) {
 			end_section(r);
 			ret = begin_section(r);
 			return ret ? ret : SCAP_NEW_SECTION;
 		}
-		if (!is_event_block(blk.type)) {
+		if (!file_block_is_event(blk.type)) {
 			tell_skip(r, &blk);
 			r->in.p += blk.len;
 			continue;
@@ -507,7 +497,7 @@ static __attribute__((noinline)) int next_slow(struct scap_reader *r, struct sca
 		return r->err;
 	/* Not before: what reads is confined meanwhile, and threads inherit that. */
 	if (r->run_ahead)
-		input_run_ahead(&r->in);
+		input_run_ahead(r->rest.src ? &r->rest : &r->in);
 	r->run_ahead = false;
 	if (!input_ready(&r->in, timeout_ms))
 		return 0;
@@ -540,8 +530,75 @@ static int check_any(struct scap_reader *r)
 		r->in.name, ULL(input_offset(&r->in)));
 }
 
-int scap_reader_open(struct scap_reader **out, const char *path, bool one_thread,
-		     const struct scap_log *log)
+static void close_checkpoint(struct scap_reader *r)
+{
+	input_close(&r->rest);
+	free(r->checkpoint.blocks);
+	r->checkpoint.blocks = NULL;
+	r->in = (struct input){0};
+}
+
+static int open_at_beginning(struct scap_reader *r, const char *path)
+{
+	int err = input_open(&r->in, path, r->log);
+
+	if (!err)
+		err = begin_section(r);
+	return err ?: check_any(r);
+}
+
+/* Reads the trailer ahead: reading may end before it. */
+static void note_trailer(struct scap_reader *r, const struct ppm_evt_hdr *closing)
+{
+	struct scap_params params;
+
+	if (!scap_evt_params(closing, &params))
+		read_closing(r, closing);
+	r->closed = false;
+}
+
+static int begin_at_checkpoint(struct scap_reader *r)
+{
+	struct checkpoint *cp = &r->checkpoint;
+	int err = checkpoint_read(cp, &r->rest);
+
+	if (!err && (cp->defaults > EVT_DEFAULTS_PLAIN || cp->n_own > cp->num))
+		err = -EBADMSG;
+	if (err)
+		return err;
+	r->skipped =
+		(struct scap_skipped){.n_events = cp->num - cp->n_own, .first_ns = cp->first_ns};
+	input_open_memory(&r->in, cp->blocks, cp->sz, r->rest.name);
+	return begin_section(r);
+}
+
+/* Begins at the last checkpoint before @from_ns. Returns 0; or an error: then nothing is open. What
+ * is wrong with a checkpoint is not reported: the file can be read from its beginning. */
+static int open_at_checkpoint(struct scap_reader *r, const char *path, uint64_t from_ns)
+{
+	static const struct scap_log silent;
+	const struct scap_log *log = r->log;
+	struct checkpoint_place place;
+	struct file_buf closing = {0};
+	int err = checkpoint_find(&place, &closing, path, from_ns) ? 0 : -ENOENT;
+
+	if (!err)
+		err = input_open_at(&r->rest, path, place.at, place.unpacked_at, &silent);
+	r->log = &silent;
+	if (!err)
+		err = begin_at_checkpoint(r);
+	r->log = log;
+	r->begins_later = !err;
+	if (!err)
+		note_trailer(r, (const struct ppm_evt_hdr *)closing.p);
+	else
+		close_checkpoint(r);
+	free(closing.p);
+	return err;
+}
+
+int scap_reader_open(struct scap_reader **out, const char *path,
+		     const struct scap_reader_opts *opts, const struct scap_log *log)
 {
 	struct scap_reader *r = calloc(1, sizeof(*r));
 	int err;
@@ -549,17 +606,15 @@ int scap_reader_open(struct scap_reader **out, const char *path, bool one_thread
 	if (!r)
 		return scap_fail(log, -ENOMEM, "cannot read %s: not enough memory", path);
 	r->log = log;
-	r->run_ahead = !one_thread;
+	r->run_ahead = !opts->one_thread;
 	r->facts = event_block_facts();
 	r->texts = packed_texts_new();
-	err = r->texts ? input_open(&r->in, path, log)
-		       : scap_fail(log, -ENOMEM, "cannot read %s: not enough memory", path);
-	if (err)
-		goto out;
-	err = begin_section(r);
-	if (!err)
-		err = check_any(r);
-out:
+	if (!r->texts)
+		err = scap_fail(log, -ENOMEM, "cannot read %s: not enough memory", path);
+	else if (opts->from_ns && !open_at_checkpoint(r, path, opts->from_ns))
+		err = 0;
+	else
+		err = open_at_beginning(r, path);
 	if (err)
 		scap_reader_close(r);
 	else
@@ -572,6 +627,7 @@ void scap_reader_close(struct scap_reader *r)
 	if (!r)
 		return;
 	input_close(&r->in);
+	close_checkpoint(r);
 	state_reader_fini(&r->state);
 	free(r->scratch.p);
 	packed_texts_free(r->texts);
@@ -592,7 +648,12 @@ void scap_reader_state_drop(struct scap_reader *r)
 
 uint64_t scap_reader_taken(const struct scap_reader *r)
 {
-	return input_taken(&r->in);
+	return input_taken(r->rest.src ? &r->rest : &r->in);
+}
+
+const struct scap_skipped *scap_reader_skipped(const struct scap_reader *r)
+{
+	return r->begins_later ? &r->skipped : NULL;
 }
 
 unsigned int scap_reader_trailer(const struct scap_reader *r, struct file_trailer *c)

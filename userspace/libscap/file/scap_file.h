@@ -19,6 +19,9 @@ struct scap_writer_opts {
 	const char *provenance; /* "key=value\n" lines for the first private block; NULL: none */
 	scap_log_fn log;
 	void *log_ctx;
+	uint64_t checkpoint_every; /* bytes, before they are packed, between checkpoints; 0: 32 MiB,
+				      and at most 1/64 of the file are checkpoints; UINT64_MAX: none
+				    */
 };
 
 /* Creates @path with mode 0600 ("-": standard output) and writes the initial state. */
@@ -32,6 +35,14 @@ int scap_writer_section(struct scap_writer *w, const struct scap_state *state);
 /* Appends an event. Times must not go back (scap_next's do not). Returns -ENOSPC if the disk is
  * full; the file then ends with the last complete block. */
 int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt);
+
+/* Returns whether the next checkpoint is due: what a reader needs to begin there. */
+int scap_writer_wants_checkpoint(const struct scap_writer *w);
+/* Writes it. @state is that before the next event; @put_known, which may be NULL, puts the events
+ * that later events need, by scap_writer_put. Returns 0, or the error of scap_writer_put: without
+ * memory for the checkpoint, it is left out. */
+int scap_writer_checkpoint(struct scap_writer *w, const struct scap_state *state,
+			   int (*put_known)(void *ctx), void *ctx);
 
 /* Returns the size of the file so far; compressed bytes may still be buffered. */
 uint64_t scap_writer_bytes(const struct scap_writer *w);

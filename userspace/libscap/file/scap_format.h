@@ -79,21 +79,49 @@ enum state_extra {
 	EXTRA_THREAD =
 		1, /* u64 tid, start_ns, snapshot_ns, u32 tty; a longer one i64 pgid, u64 exe_ino,
 		      exe_ctime_ns, exe_mtime_ns, pidns_start_ns, u8 enum extra_known, exe_kind,
-		      exe_kind_known; the longest u64 ran_ns, ran_at_ns */
-	EXTRA_FD_TYPE = 2, /* u64 tid, i64 fd, u8 type */
+		      exe_kind_known; a longer one u64 ran_ns, ran_at_ns; the longest has struct
+		      scap_thread_so_far: u64 enter_ns, latency_ns, i64 enter_fd, u64 exec_ns,
+		      u32 cpu_usr, cpu_sys, cpu_usr_delta, cpu_sys_delta, u16 enter_type,
+		      u8 call_flags, u16 enum extra_so_far, and the enter event up to its end */
+	EXTRA_FD = 2, /* u64 tid, i64 fd, u8 type; a longer one u32 open_flags, dev; the longest has
+			 struct scap_fd_so_far: u16 flags, error, enum extra_so_far, u64
+			 connect_ns, latency_ns, u16 length and text shown, u16 length and text
+			 given */
+	EXTRA_TURN = 3, /* i64 tid, u64 since_ns, u32 cpu, u8 has_gaps: struct scap_turn, in a block
+			   of their own */
 };
 enum extra_known {
 	EXTRA_KNOWS_TTY = 1 << 0,
 	EXTRA_KNOWS_CAPS = 1 << 1,
 };
+enum extra_so_far {
+	EXTRA_MISSING_SWITCH = 1 << 0,
+	EXTRA_HAS_CHILDREN = 1 << 1,
+	EXTRA_BORN = 1 << 2,
+	EXTRA_SWAPPED = 1 << 3,
+	EXTRA_OUTCOME_KNOWN = 1 << 4,
+	EXTRA_HAS_LATENCY = 1 << 5,
+	EXTRA_VTID_UNKNOWN = 1 << 6,
+	EXTRA_CWD_UNKNOWN = 1 << 7,
+	EXTRA_UNCERTAIN = 1 << 8,
+	EXTRA_CWD_UNCERTAIN = 1 << 9,
+	EXTRA_EXITED = 1 << 10,
+	EXTRA_DEAD = 1 << 11,
+};
 #define EXTRA_THREAD_SZ 32 /* minimum length */
 #define EXTRA_THREAD_MORE_SZ 75
 #define EXTRA_THREAD_RAN_SZ 91
-#define EXTRA_FD_TYPE_SZ 21
+#define EXTRA_THREAD_SO_FAR_SZ 144 /* and the enter event */
+#define EXTRA_TURN_SZ 25
+#define EXTRA_FD_SZ 21 /* minimum length */
+#define EXTRA_FD_MORE_SZ 29
+#define EXTRA_FD_SO_FAR_SZ 55 /* and the texts */
 
-/* The trailer: the last event of a file by saker, state-only, one text parameter of "key=value\n"
- * lines. */
+/* Events of a file by saker itself, state-only. The trailer is the last one: one text parameter of
+ * "key=value\n" lines. checkpoint.h has the others. */
 #define EVT_CLOSING 0x7fff
+#define EVT_CHECKPOINT 0x7ffe
+#define EVT_CHECKPOINTS 0x7ffd
 
 /* Files have the byte order of their writer, in practice little endian, as saker. */
 _Static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, ".scap files are written in host order");
@@ -158,6 +186,8 @@ struct packed_texts;
 struct packed_texts *packed_texts_new(void); /* NULL: no memory */
 void packed_texts_free(struct packed_texts *t);
 void packed_texts_clear(struct packed_texts *t);
+/* Writer: no later event refers to an earlier text. */
+void packed_texts_forget(struct packed_texts *t);
 /* Packs @evt. Returns 0 with the packed event in @buf, or with *out = evt if it is stored
  * unchanged; -ENOMEM. */
 int packed_samples_put(struct file_buf *buf, const struct ppm_evt_hdr **out,
@@ -188,6 +218,13 @@ struct file_block {
 	uint32_t body_len; /* with padding */
 };
 
+struct input;
+/* Makes the next block ready and checks its lengths. Returns 1; 0 at the end; FILE_BLOCK_BAD with
+ * the reason in *what, NULL: the input ends within the block; or a negative errno of the input. */
+#define FILE_BLOCK_BAD 2
+int file_block_peek(struct input *in, struct file_block *blk, const char **what);
+bool file_block_is_event(uint32_t type);
+
 /* Adds the content of a state block to @b. Returns 0; -ENOENT: not a state block; -ENOMEM;
  * -EBADMSG: malformed, with the reason in *what. */
 struct state_reader {
@@ -205,9 +242,12 @@ void state_reader_fini(struct state_reader *r);
 /* A file that is being read. */
 struct scap_reader;
 
-/* @one_thread: of scap_open_opts. */
-int scap_reader_open(struct scap_reader **out, const char *path, bool one_thread,
-		     const struct scap_log *log);
+struct scap_reader_opts {
+	bool one_thread; /* as in scap_open_opts */
+	uint64_t from_ns;
+};
+int scap_reader_open(struct scap_reader **out, const char *path,
+		     const struct scap_reader_opts *opts, const struct scap_log *log);
 void scap_reader_close(struct scap_reader *r);
 /* Works as scap_engine_ops.next_split; for a pipe returns 0 if nothing came in timeout_ms. */
 int scap_reader_next(struct scap_reader *r, struct scap_evt *evt, struct scap_params *params,
@@ -215,6 +255,8 @@ int scap_reader_next(struct scap_reader *r, struct scap_evt *evt, struct scap_pa
 const struct scap_state *scap_reader_state(const struct scap_reader *r);
 void scap_reader_state_drop(struct scap_reader *r);
 uint64_t scap_reader_taken(const struct scap_reader *r);
+/* Returns what was skipped by beginning at a checkpoint; NULL: nothing. */
+const struct scap_skipped *scap_reader_skipped(const struct scap_reader *r);
 
 /* The trailer: what the writer of a section says at its end. */
 struct file_trailer {

@@ -29,10 +29,12 @@ struct sink {
 	char *name; /* for messages */
 	int fd;
 	bool is_file; /* can be truncated to a block boundary */
+	bool is_memory; /* is never drained */
 	enum scap_compress compress;
 	uint8_t *buf;
 	size_t buf_sz, whole, at;
 	uint64_t written; /* size of the file */
+	uint64_t drained; /* bytes that left the buffer */
 	z_stream z;
 	ZSTD_CCtx *zstd;
 	struct file_buf packed;
@@ -134,6 +136,30 @@ err:
 	return err;
 }
 
+int sink_open_memory(struct sink **out, const struct scap_log *log)
+{
+	struct sink *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->fd = -1;
+	s->log = *log;
+	s->is_memory = true;
+	*out = s;
+	return 0;
+}
+
+bool sink_is_memory(const struct sink *s)
+{
+	return s->is_memory;
+}
+
+const uint8_t *sink_memory(const struct sink *s, size_t *n)
+{
+	*n = s->whole;
+	return s->buf;
+}
+
 int scap_write_bytes(const char *path, const void *p, size_t n)
 {
 	static const struct scap_log silent;
@@ -233,7 +259,7 @@ int sink_flush(struct sink *s)
 	ssize_t n;
 	int err;
 
-	if (s->err || s->whole == 0)
+	if (s->err || s->whole == 0 || s->is_memory)
 		return s->err;
 	if (s->compress == SCAP_COMPRESS_NONE) {
 		err = write_all(s, s->buf, s->whole);
@@ -244,9 +270,15 @@ int sink_flush(struct sink *s)
 	if (err)
 		return err;
 	memmove(s->buf, s->buf + s->whole, s->at - s->whole);
+	s->drained += s->whole;
 	s->at -= s->whole;
 	s->whole = 0;
 	return 0;
+}
+
+int sink_put_tail(struct sink *s, const uint8_t *p, size_t n)
+{
+	return s->err ?: write_all(s, p, n);
 }
 
 int sink_fd(const struct sink *s)
@@ -257,6 +289,11 @@ int sink_fd(const struct sink *s)
 uint64_t sink_bytes(const struct sink *s)
 {
 	return s->written + (s->compress == SCAP_COMPRESS_NONE ? s->whole : 0);
+}
+
+uint64_t sink_unpacked(const struct sink *s)
+{
+	return s->drained + s->whole;
 }
 
 uint8_t *sink_room(struct sink *s, size_t n)
@@ -272,7 +309,7 @@ uint8_t *sink_room(struct sink *s, size_t n)
 	p = realloc(s->buf, sz);
 	if (!p) {
 		s->err = scap_fail(&s->log, -ENOMEM, "%s: no memory for a block of %zu bytes",
-				   s->name, s->at - s->whole + n);
+				   s->name ?: "a checkpoint", s->at - s->whole + n);
 		return NULL;
 	}
 	s->buf = p;
@@ -283,7 +320,7 @@ uint8_t *sink_room(struct sink *s, size_t n)
 int sink_commit(struct sink *s, const uint8_t *end)
 {
 	s->at = s->whole = end - s->buf;
-	return s->whole >= DRAIN_SZ ? sink_flush(s) : s->err;
+	return s->whole >= DRAIN_SZ && !s->is_memory ? sink_flush(s) : s->err;
 }
 
 /* A failure is permanent: a block with a missing piece must not be ended. */
@@ -312,6 +349,12 @@ size_t sink_block_sz(const struct sink *s)
 }
 
 void sink_set_u32(struct sink *s, size_t at, uint32_t v)
+{
+	if (!s->err)
+		memcpy(s->buf + s->whole + at, &v, sizeof(v));
+}
+
+void sink_set_u16(struct sink *s, size_t at, uint16_t v)
 {
 	if (!s->err)
 		memcpy(s->buf + s->whole + at, &v, sizeof(v));

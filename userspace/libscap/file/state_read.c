@@ -138,34 +138,120 @@ static void add_thread_more(const uint8_t *e, struct scap_thread_info *t)
 	t->exe_kind_known = e[42];
 }
 
+/* @e: what follows in an entry with @n bytes from there on. */
+static void add_thread_so_far(const uint8_t *e, size_t n, struct scap_thread_so_far *f)
+{
+	struct cur c = {e, e + n, false};
+	uint16_t bits;
+
+	f->known = 1;
+	f->enter_ns = u64_of(&c);
+	f->latency_ns = u64_of(&c);
+	f->enter_fd = (int64_t)u64_of(&c);
+	f->exec_ns = u64_of(&c);
+	f->cpu_usr = u32_of(&c);
+	f->cpu_sys = u32_of(&c);
+	f->cpu_usr_delta = u32_of(&c);
+	f->cpu_sys_delta = u32_of(&c);
+	f->enter_type = u16_of(&c);
+	f->call_flags = u8_of(&c);
+	bits = u16_of(&c);
+	f->missing_switch = !!(bits & EXTRA_MISSING_SWITCH);
+	f->has_children = !!(bits & EXTRA_HAS_CHILDREN);
+	f->born = !!(bits & EXTRA_BORN);
+	f->vtid_unknown = !!(bits & EXTRA_VTID_UNKNOWN);
+	f->cwd_unknown = !!(bits & EXTRA_CWD_UNKNOWN);
+	f->exited = !!(bits & EXTRA_EXITED);
+	f->dead = !!(bits & EXTRA_DEAD);
+	f->uncertain = !!(bits & EXTRA_UNCERTAIN);
+	f->cwd_uncertain = !!(bits & EXTRA_CWD_UNCERTAIN);
+	if (left(&c) >= sizeof(struct ppm_evt_hdr) &&
+	    !event_block_check((const struct ppm_evt_hdr *)c.p, left(&c)))
+		f->enter = (struct scap_text){(const char *)c.p,
+					      ((const struct ppm_evt_hdr *)c.p)->len};
+}
+
 static void add_thread_extra(struct state_reader *r, struct scap_thread_info *t)
 {
 	const uint8_t *e = take_extra(r, EXTRA_THREAD, t->tid, EXTRA_THREAD_SZ);
+	uint16_t len;
 
 	if (!e)
 		return;
+	len = get_u16(e);
 	t->start_ns = get_u64(e + 12);
 	t->snapshot_ns = get_u64(e + 20);
 	t->tty = get_u32(e + 28);
 	t->tty_known = 1;
-	if (get_u16(e) >= EXTRA_THREAD_MORE_SZ)
+	if (len >= EXTRA_THREAD_MORE_SZ)
 		add_thread_more(e + EXTRA_THREAD_SZ, t);
-	if (get_u16(e) >= EXTRA_THREAD_RAN_SZ) {
+	if (len >= EXTRA_THREAD_RAN_SZ) {
 		t->ran_ns = get_u64(e + EXTRA_THREAD_MORE_SZ);
 		t->ran_at_ns = get_u64(e + EXTRA_THREAD_MORE_SZ + 8);
 	}
-	r->extra_at += get_u16(e);
+	if (len >= EXTRA_THREAD_SO_FAR_SZ)
+		add_thread_so_far(e + EXTRA_THREAD_RAN_SZ, len - EXTRA_THREAD_RAN_SZ, &t->so_far);
+	r->extra_at += len;
+}
+
+static void add_fd_so_far(struct state_reader *r, const uint8_t *e, size_t n,
+			  struct scap_fd_so_far *f)
+{
+	struct cur c = {e, e + n, false};
+	uint16_t bits;
+
+	f->flags = u16_of(&c);
+	f->error = u16_of(&c);
+	bits = u16_of(&c);
+	f->uncertain = !!(bits & EXTRA_UNCERTAIN);
+	f->swapped = !!(bits & EXTRA_SWAPPED);
+	f->outcome_known = !!(bits & EXTRA_OUTCOME_KNOWN);
+	f->has_latency = !!(bits & EXTRA_HAS_LATENCY);
+	f->connect_ns = u64_of(&c);
+	f->latency_ns = u64_of(&c);
+	f->shown = text_of(r, &c);
+	f->given = text_of(r, &c);
+	f->known = !c.bad;
 }
 
 static void add_fd_extra(struct state_reader *r, uint64_t tid, struct scap_fd_info *fd)
 {
-	const uint8_t *e = take_extra(r, EXTRA_FD_TYPE, tid, EXTRA_FD_TYPE_SZ);
+	const uint8_t *e = take_extra(r, EXTRA_FD, tid, EXTRA_FD_SZ);
+	uint16_t len;
 
 	if (!e || (int64_t)get_u64(e + 12) != fd->fd)
 		return;
+	len = get_u16(e);
 	if (e[20] < SCAP_FD_MAX)
 		fd->type = e[20];
-	r->extra_at += get_u16(e);
+	if (len >= EXTRA_FD_MORE_SZ) {
+		fd->open_flags = get_u32(e + EXTRA_FD_SZ);
+		fd->dev = get_u32(e + EXTRA_FD_SZ + 4);
+	}
+	if (len >= EXTRA_FD_SO_FAR_SZ)
+		add_fd_so_far(r, e + EXTRA_FD_MORE_SZ, len - EXTRA_FD_MORE_SZ, &fd->so_far);
+	r->extra_at += len;
+}
+
+/* Turns lie in a block of their own. */
+static int read_turns(struct state_reader *r, struct cur c)
+{
+	int err = 0;
+
+	while (!err && left(&c) >= EXTRA_TURN_SZ && get_u16(c.p) >= EXTRA_TURN_SZ &&
+	       get_u16(c.p + 2) == EXTRA_TURN) {
+		const uint8_t *e = take_n(&c, get_u16(c.p));
+		struct scap_turn turn;
+
+		if (!e)
+			break;
+		turn = (struct scap_turn){.tid = (int64_t)get_u64(e + 4),
+					  .since_ns = get_u64(e + 12),
+					  .cpu = get_u32(e + 20),
+					  .has_gaps = e[24]};
+		err = scap_state_build_turn(r->build, &turn);
+	}
+	return err;
 }
 
 static int read_extra(struct state_reader *r, struct cur c)
@@ -179,7 +265,7 @@ static int read_extra(struct state_reader *r, struct cur c)
 	r->extra = copy;
 	r->extra_sz = left(&c);
 	r->extra_at = 0;
-	return 0;
+	return read_turns(r, c);
 }
 
 static int read_machine(struct state_reader *r, struct cur c)
@@ -380,7 +466,7 @@ static int read_fds(struct state_reader *r, struct cur c, bool v2)
 	if (c.bad)
 		return malformed(r, "a list of files has no thread");
 	while (left(&c) >= 4) {
-		struct scap_fd_info fd = {0};
+		struct scap_fd_info fd = {.so_far = {.shown = "", .given = ""}};
 		struct cur e, *at = &c;
 		int err;
 

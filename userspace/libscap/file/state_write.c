@@ -10,7 +10,14 @@
 #define PATH_LEN 1023
 #define LIST_LEN 4095
 #define USER_LEN 255
+#define SHORT_LEN 16383
 #define BLOCK_SZ (256u << 10) /* maximum size of a state block */
+
+/* Only saker reads a state that is packed in memory: it is cut only to what a length can say. */
+static size_t limit(const struct sink *s, size_t max)
+{
+	return sink_is_memory(s) ? UINT16_MAX : max;
+}
 
 /* Errors are kept in the sink and returned by sink_end, so single puts need no check. */
 static void put_u8(struct sink *s, uint8_t v)
@@ -35,7 +42,16 @@ static void put_u64(struct sink *s, uint64_t v)
 
 static void put_text(struct sink *s, const char *text, size_t max)
 {
-	size_t len = strnlen(text, max);
+	size_t len = strnlen(text, limit(s, max));
+
+	put_u16(s, len);
+	sink_put(s, text, len);
+}
+
+/* Two of them fit in an entry. */
+static void put_short_text(struct sink *s, const char *text)
+{
+	size_t len = strnlen(text, SHORT_LEN);
 
 	put_u16(s, len);
 	sink_put(s, text, len);
@@ -43,7 +59,7 @@ static void put_text(struct sink *s, const char *text, size_t max)
 
 static void put_list(struct sink *s, const struct scap_text *t)
 {
-	size_t len = t->len < LIST_LEN ? t->len : LIST_LEN;
+	const size_t max = limit(s, LIST_LEN), len = t->len < max ? t->len : max;
 
 	put_u16(s, len);
 	sink_put(s, t->p, len);
@@ -162,9 +178,41 @@ static void put_thread(struct sink *s, const struct scap_thread_info *t)
 	end_entry(s, at, 0);
 }
 
+/* The lengths of entries are u16; an event that does not fit is left out, as if it was not seen. */
+static size_t enter_len(const struct scap_thread_info *t)
+{
+	const size_t len = t->so_far.enter.len;
+
+	return len <= UINT16_MAX - EXTRA_THREAD_SO_FAR_SZ ? len : 0;
+}
+
+static void put_thread_so_far(struct sink *s, const struct scap_thread_info *t)
+{
+	const struct scap_thread_so_far *f = &t->so_far;
+
+	put_u64(s, f->enter_ns);
+	put_u64(s, f->latency_ns);
+	put_u64(s, (uint64_t)f->enter_fd);
+	put_u64(s, f->exec_ns);
+	put_u32(s, f->cpu_usr);
+	put_u32(s, f->cpu_sys);
+	put_u32(s, f->cpu_usr_delta);
+	put_u32(s, f->cpu_sys_delta);
+	put_u16(s, f->enter_type);
+	put_u8(s, f->call_flags);
+	put_u16(s, (f->missing_switch ? EXTRA_MISSING_SWITCH : 0) |
+			   (f->has_children ? EXTRA_HAS_CHILDREN : 0) | (f->born ? EXTRA_BORN : 0) |
+			   (f->vtid_unknown ? EXTRA_VTID_UNKNOWN : 0) |
+			   (f->cwd_unknown ? EXTRA_CWD_UNKNOWN : 0) |
+			   (f->uncertain ? EXTRA_UNCERTAIN : 0) | (f->exited ? EXTRA_EXITED : 0) |
+			   (f->dead ? EXTRA_DEAD : 0) |
+			   (f->cwd_uncertain ? EXTRA_CWD_UNCERTAIN : 0));
+	sink_put(s, f->enter.p, enter_len(t));
+}
+
 static void put_thread_extra(struct sink *s, const struct scap_thread_info *t)
 {
-	put_u16(s, EXTRA_THREAD_RAN_SZ);
+	put_u16(s, t->so_far.known ? EXTRA_THREAD_SO_FAR_SZ + enter_len(t) : EXTRA_THREAD_RAN_SZ);
 	put_u16(s, EXTRA_THREAD);
 	put_u64(s, t->tid);
 	put_u64(s, t->start_ns);
@@ -180,13 +228,22 @@ static void put_thread_extra(struct sink *s, const struct scap_thread_info *t)
 	put_u8(s, t->exe_kind_known);
 	put_u64(s, t->ran_ns);
 	put_u64(s, t->ran_at_ns);
+	if (t->so_far.known)
+		put_thread_so_far(s, t);
+}
+
+/* To other tools a thread that ended is none. */
+static bool is_listed(const struct sink *s, const struct scap_thread_info *t)
+{
+	return !t->so_far.dead || sink_is_memory(s);
 }
 
 static int put_thread_extras(struct sink *s, const struct scap_thread_info *t, size_t n)
 {
 	sink_begin(s, BLK_SAKER_STATE);
 	for (size_t i = 0; i < n; i++)
-		put_thread_extra(s, &t[i]);
+		if (is_listed(s, &t[i]))
+			put_thread_extra(s, &t[i]);
 	return sink_end(s);
 }
 
@@ -207,7 +264,8 @@ static int put_threads(struct sink *s, const struct scap_state *st)
 			break;
 		sink_begin(s, BLK_PL_V9);
 		for (size_t j = 0; j < n; j++)
-			put_thread(s, &st->threads[i + j]);
+			if (is_listed(s, &st->threads[i + j]))
+				put_thread(s, &st->threads[i + j]);
 		err = sink_end(s);
 	}
 	return err;
@@ -265,6 +323,52 @@ static void put_fd(struct sink *s, const struct scap_fd_info *fd)
 	end_entry(s, at, 0);
 }
 
+/* Whether its entry in the list of files has no place for something. */
+static bool has_extra(const struct scap_fd_info *fd)
+{
+	const bool has_flags = fd->type == SCAP_FD_FILE_V2;
+
+	return compat_fd_type(fd->type) != fd->type || fd->so_far.known ||
+	       (!has_flags && (fd->open_flags || fd->dev));
+}
+
+/* A descriptor of which events showed only the number is of no use to other tools. */
+static bool has_place(const struct sink *s, const struct scap_fd_info *fd)
+{
+	return fd->type || !fd->so_far.known || sink_is_memory(s);
+}
+
+static void put_fd_so_far(struct sink *s, const struct scap_fd_so_far *f)
+{
+	put_u16(s, f->flags);
+	put_u16(s, f->error);
+	put_u16(s, (f->uncertain ? EXTRA_UNCERTAIN : 0) | (f->swapped ? EXTRA_SWAPPED : 0) |
+			   (f->outcome_known ? EXTRA_OUTCOME_KNOWN : 0) |
+			   (f->has_latency ? EXTRA_HAS_LATENCY : 0));
+	put_u64(s, f->connect_ns);
+	put_u64(s, f->latency_ns);
+	put_short_text(s, f->shown);
+	put_short_text(s, f->given);
+}
+
+/* Its length is known when it is complete. */
+static void put_fd_extra(struct sink *s, uint64_t tid, const struct scap_fd_info *fd)
+{
+	const size_t at = sink_block_sz(s);
+
+	put_u16(s, EXTRA_FD_MORE_SZ);
+	put_u16(s, EXTRA_FD);
+	put_u64(s, tid);
+	put_u64(s, fd->fd);
+	put_u8(s, fd->type);
+	put_u32(s, fd->open_flags);
+	put_u32(s, fd->dev);
+	if (!fd->so_far.known)
+		return;
+	put_fd_so_far(s, &fd->so_far);
+	sink_set_u16(s, at, sink_block_sz(s) - at);
+}
+
 static int put_fd_extras(struct sink *s, const struct scap_thread_info *t)
 {
 	int any = 0;
@@ -272,16 +376,12 @@ static int put_fd_extras(struct sink *s, const struct scap_thread_info *t)
 	for (size_t i = 0; i < t->n_fds; i++) {
 		const struct scap_fd_info *fd = &t->fds[i];
 
-		if (compat_fd_type(fd->type) == fd->type)
+		if (!has_place(s, fd) || !has_extra(fd))
 			continue;
 		if (!any)
 			sink_begin(s, BLK_SAKER_STATE);
 		any = 1;
-		put_u16(s, EXTRA_FD_TYPE_SZ);
-		put_u16(s, EXTRA_FD_TYPE);
-		put_u64(s, t->tid);
-		put_u64(s, fd->fd);
-		put_u8(s, fd->type);
+		put_fd_extra(s, t->tid, fd);
 	}
 	return any ? sink_end(s) : 0;
 }
@@ -298,10 +398,27 @@ static int put_fds(struct sink *s, const struct scap_thread_info *t)
 		sink_begin(s, BLK_FDL_V2);
 		put_u64(s, t->tid);
 		for (; i < t->n_fds && sink_block_sz(s) < BLOCK_SZ; i++)
-			put_fd(s, &t->fds[i]);
+			if (has_place(s, &t->fds[i]))
+				put_fd(s, &t->fds[i]);
 		err = sink_end(s);
 	} while (!err && i < t->n_fds);
 	return err;
+}
+
+static int put_turns(struct sink *s, const struct scap_state *st)
+{
+	if (!st->n_turns)
+		return 0;
+	sink_begin(s, BLK_SAKER_STATE);
+	for (size_t i = 0; i < st->n_turns; i++) {
+		put_u16(s, EXTRA_TURN_SZ);
+		put_u16(s, EXTRA_TURN);
+		put_u64(s, (uint64_t)st->turns[i].tid);
+		put_u64(s, st->turns[i].since_ns);
+		put_u32(s, st->turns[i].cpu);
+		put_u8(s, st->turns[i].has_gaps);
+	}
+	return sink_end(s);
 }
 
 int state_write(struct sink *s, const struct scap_state *st)
@@ -313,8 +430,11 @@ int state_write(struct sink *s, const struct scap_state *st)
 	if (!err)
 		err = put_users(s, st);
 	if (!err)
+		err = put_turns(s, st);
+	if (!err)
 		err = put_threads(s, st);
 	for (size_t i = 0; i < st->n_threads && !err; i++)
-		err = put_fds(s, &st->threads[i]);
+		if (!st->threads[i].so_far.dead)
+			err = put_fds(s, &st->threads[i]);
 	return err;
 }

@@ -234,8 +234,23 @@ static int open_file(struct unpacker *u, const char *path)
 	return 0;
 }
 
+static int go_to(struct unpacker *u, uint64_t at)
+{
+	if (lseek(u->fd, (off_t)at, SEEK_SET) != (off_t)at)
+		return scap_fail(u->log, -EIO, "cannot read %s from byte %llu on", u->name,
+				 (unsigned long long)at);
+	u->taken = at;
+	return 0;
+}
+
 int unpack_open(struct unpacker **out, const char *path, const char *name,
 		const struct scap_log *log)
+{
+	return unpack_open_at(out, path, name, 0, log);
+}
+
+int unpack_open_at(struct unpacker **out, const char *path, const char *name, uint64_t at,
+		   const struct scap_log *log)
 {
 	struct unpacker *u = calloc(1, sizeof(*u));
 	int err;
@@ -244,7 +259,11 @@ int unpack_open(struct unpacker **out, const char *path, const char *name,
 		return scap_fail(log, -ENOMEM, "cannot read %s: not enough memory", name);
 	u->log = log;
 	u->name = name;
-	err = open_file(u, path) ?: start(u);
+	err = open_file(u, path);
+	if (!err && at)
+		err = go_to(u, at);
+	if (!err)
+		err = start(u);
 	if (err)
 		unpack_close(u);
 	else

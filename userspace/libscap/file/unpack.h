@@ -16,13 +16,17 @@ struct unpacker;
  * Returns 0 or a negative errno, logged. */
 int unpack_open(struct unpacker **out, const char *path, const char *name,
 		const struct scap_log *log);
+/* Opens a regular file to be read from the offset @at on, where a member or frame begins if it is
+ * packed. */
+int unpack_open_at(struct unpacker **out, const char *path, const char *name, uint64_t at,
+		   const struct scap_log *log);
 void unpack_close(struct unpacker *u);
 /* Puts up to @room bytes into @out, and waits for the first. Returns their number; 0: the end; or a
  * negative errno, logged, after all bytes before it. */
 ssize_t unpack_some(struct unpacker *u, uint8_t *out, size_t room);
 /* Waits until there are bytes or the end; at most timeout_ms (-1: no limit) or until a signal. */
 bool unpack_ready(const struct unpacker *u, int timeout_ms);
-/* Returns the bytes read so far, as packed. */
+/* Returns the bytes up to where the file was read, as packed. */
 uint64_t unpack_taken(const struct unpacker *u);
 bool unpack_is_packed(const struct unpacker *u);
 /* Returns the size of a regular file; 0: it is none. */

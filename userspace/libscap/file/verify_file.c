@@ -228,7 +228,8 @@ static int verify(struct verifier *v)
 int scap_verify(const char *path, scap_log_fn log, void *log_ctx)
 {
 	struct verifier v = {.log = {log, log_ctx}, .path = path};
-	int err = scap_reader_open(&v.reader, path, false, &v.log);
+	static const struct scap_reader_opts opts;
+	int err = scap_reader_open(&v.reader, path, &opts, &v.log);
 
 	if (err)
 		return err;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "file/checkpoint.h"
 #include "file/sink.h"
 
 #define PPM_SC_2022_MAX 328 /* a higher code crashes sysdig 0.29.3 */
@@ -40,6 +41,11 @@ struct scap_writer {
 	struct file_buf scratch; /* an event that is written in another form */
 	struct packed_texts *texts; /* of the section */
 	char *provenance; /* owned */
+	enum scap_compress compress;
+	struct checkpoint_index index;
+	uint64_t n_numbered; /* events that take a number, of all sections */
+	uint64_t first_ns; /* time of the first event of the system; 0: none yet */
+	bool has_sections; /* more than one: times may go back, so there is no index */
 };
 
 static bool own_params_last(const struct scap_event_info *info)
@@ -125,11 +131,14 @@ int scap_writer_open(struct scap_writer **out, const char *path, const struct sc
 	w->texts = packed_texts_new();
 	memset(w->sc_of, 0xff, sizeof(w->sc_of));
 	w->provenance = strdup(o.provenance ? o.provenance : "");
+	w->compress = o.compress;
 	err = w->texts && w->provenance ? sink_open(&w->sink, path, o.compress, &w->log) : -ENOMEM;
 	if (!err)
 		err = begin_section(w, state);
 	if (!err)
 		err = sink_flush(w->sink);
+	if (!err)
+		checkpoint_index_begin(&w->index, o.checkpoint_every, sink_bytes(w->sink));
 	if (err)
 		scap_writer_close(w, NULL, NULL);
 	else
@@ -365,12 +374,36 @@ static int put_block(struct scap_writer *w, const struct scap_evt *evt,
 	return sink_commit(w->sink, p + 4);
 }
 
+/* Whether a capture begins with such an event: not with containers that were there before, or with
+ * events of the capture itself. */
+static bool is_of_system(unsigned int type)
+{
+	const struct scap_event_info *info = scap_event_info(type);
+
+	if (type == EVT_CONTAINER_E || type == EVT_CONTAINER_272_E)
+		return false;
+	return evt_takes_number(type) || (info && !(info->category & EC_INTERNAL));
+}
+
+static void count_event(struct scap_writer *w, const struct scap_evt *evt, bool is_private)
+{
+	w->last_ns = evt->ts_ns;
+	w->n_events += !is_private;
+	w->n_private += is_private;
+	w->n_numbered += evt_takes_number(evt->type);
+	if (!w->first_ns && is_of_system(evt->type))
+		w->first_ns = evt->ts_ns;
+}
+
 int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt)
 {
 	const struct ppm_evt_hdr *file = evt->hdr;
 	bool is_private = evt_is_private(evt->type);
 	int err;
 
+	/* Those of another file mean nothing here. */
+	if (evt->type == EVT_CHECKPOINT || evt->type == EVT_CHECKPOINTS)
+		return 0;
 	if (!is_private && !scap_event_info(evt->type))
 		return scap_fail(&w->log, -EINVAL, "cannot write an event of type %u", evt->type);
 	err = is_private ? packed_samples_put(&w->scratch, &file, w->texts, evt->hdr)
@@ -381,9 +414,7 @@ int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt)
 	err = put_block(w, evt, file, is_private || evt->flags & SCAP_EVT_F_STATE_ONLY);
 	if (err)
 		return err;
-	w->last_ns = evt->ts_ns;
-	w->n_events += !is_private;
-	w->n_private += is_private;
+	count_event(w, evt, is_private);
 	return 0;
 }
 
@@ -443,11 +474,144 @@ static int put_closing(struct scap_writer *w, const struct scap_stats *st)
 	return put_block(w, &evt, hdr, true);
 }
 
+/* Puts the event of saker itself that is in the scratch. */
+static int put_own(struct scap_writer *w)
+{
+	const struct ppm_evt_hdr *hdr = (const struct ppm_evt_hdr *)w->scratch.p;
+	const struct scap_evt evt = {
+		.ts_ns = w->last_ns, .type = hdr->type, .nr = REC_NR_NONE, .hdr = hdr};
+
+	w->n_private++;
+	return put_block(w, &evt, hdr, true);
+}
+
+/* Puts the blocks of a checkpoint into the sink, which is in memory. */
+static int put_checkpoint_blocks(struct scap_writer *w, const struct scap_state *state,
+				 int (*put_known)(void *ctx), void *ctx)
+{
+	int err = begin_section(w, state);
+
+	return !err && put_known ? put_known(ctx) : err;
+}
+
+/* Makes the blocks of a checkpoint, in *memory, as a file of its own. The events in it are none of
+ * the file's. */
+static int make_checkpoint(struct scap_writer *w, struct checkpoint *cp, struct sink **memory,
+			   const struct scap_state *state, int (*put_known)(void *ctx), void *ctx)
+{
+	static const struct scap_log silent;
+	const struct scap_writer file = *w;
+	int err = sink_open_memory(memory, &silent);
+
+	if (err)
+		return err;
+	w->texts = packed_texts_new();
+	w->sink = *memory;
+	w->log = silent;
+	w->defaults = EVT_DEFAULTS_SAKER;
+	err = w->texts ? put_checkpoint_blocks(w, state, put_known, ctx) : -ENOMEM;
+	*cp = (struct checkpoint){
+		.num = file.n_numbered,
+		.n_own = w->n_numbered - file.n_numbered,
+		.first_ns = file.first_ns,
+		.defaults = file.defaults,
+	};
+	packed_texts_free(w->texts);
+	w->texts = file.texts;
+	w->sink = file.sink;
+	w->log = file.log;
+	w->defaults = file.defaults;
+	w->n_events = file.n_events;
+	w->n_private = file.n_private;
+	w->n_numbered = file.n_numbered;
+	w->last_ns = file.last_ns;
+	w->first_ns = file.first_ns;
+	return err;
+}
+
+/* Puts the packed blocks as a row of events, the first of which begins a member or frame. */
+static int put_checkpoint(struct scap_writer *w, const struct checkpoint *cp, const uint8_t *packed)
+{
+	struct checkpoint_place place = {.ts_ns = w->last_ns, .num = cp->num};
+	int err = sink_flush(w->sink);
+
+	place.at = sink_bytes(w->sink);
+	place.unpacked_at = sink_unpacked(w->sink);
+	for (size_t at = 0; at < cp->packed_sz && !err; at += checkpoint_part(cp, at))
+		err = checkpoint_event(&w->scratch, cp, packed, at) ?: put_own(w);
+	if (!err)
+		checkpoint_index_add(&w->index, &place, cp->packed_sz);
+	packed_texts_forget(w->texts);
+	return err;
+}
+
+int scap_writer_wants_checkpoint(const struct scap_writer *w)
+{
+	return !w->has_sections &&
+	       checkpoint_is_due(&w->index, sink_bytes(w->sink), sink_unpacked(w->sink));
+}
+
+int scap_writer_checkpoint(struct scap_writer *w, const struct scap_state *state,
+			   int (*put_known)(void *ctx), void *ctx)
+{
+	struct file_buf packed = {0};
+	struct sink *memory = NULL;
+	struct checkpoint cp;
+	int err = make_checkpoint(w, &cp, &memory, state, put_known, ctx);
+	ssize_t sz = err;
+
+	if (!err) {
+		const uint8_t *blocks = sink_memory(memory, &cp.sz);
+
+		sz = checkpoint_pack(&packed, blocks, cp.sz);
+	}
+	cp.packed_sz = sz > 0 ? (uint64_t)sz : 0;
+	if (memory)
+		sink_close(memory, NULL);
+	/* What cannot be made is tried again later. */
+	err = 0;
+	if (sz > 0)
+		err = put_checkpoint(w, &cp, packed.p);
+	else
+		checkpoint_index_skip(&w->index, sink_unpacked(w->sink));
+	free(packed.p);
+	return err;
+}
+
+/* Puts the index; @at receives the offset of its member or frame. */
+static int put_index(struct scap_writer *w, uint64_t *at)
+{
+	int err = sink_flush(w->sink);
+
+	*at = sink_bytes(w->sink);
+	return err ?: checkpoint_index_event(&w->scratch, &w->index, *at) ?: put_own(w);
+}
+
+/* The end of a section, and of a file with an index. */
+static int put_end(struct scap_writer *w, const struct scap_stats *st)
+{
+	const bool has_index = w->index.n && !w->has_sections;
+	uint8_t tail[CHECKPOINT_TAIL_MAX];
+	uint64_t index_at;
+	int err = has_index ? put_index(w, &index_at) : 0;
+
+	if (!err)
+		err = put_closing(w, st);
+	if (err || !has_index)
+		return err;
+	err = sink_flush(w->sink);
+	return err
+		       ?: sink_put_tail(w->sink, tail,
+					checkpoint_tail(tail, w->compress, index_at,
+							sink_bytes(w->sink)));
+}
+
 int scap_writer_section(struct scap_writer *w, const struct scap_state *state)
 {
 	static const struct scap_stats none;
 	int err = put_closing(w, &none);
 
+	w->has_sections = true;
 	w->n_events = w->n_private = w->last_ns = 0;
 	w->defaults = EVT_DEFAULTS_SAKER;
 	packed_texts_clear(w->texts);
@@ -461,11 +625,12 @@ int scap_writer_close(struct scap_writer *w, const struct scap_stats *st, uint64
 	if (!w)
 		return 0;
 	if (st && w->sink)
-		err = put_closing(w, st);
+		err = put_end(w, st);
 	close_err = sink_close(w->sink, bytes);
 	for (size_t i = 0; i < EVT_INDEX_MAX; i++)
 		free(w->rules[i].projection);
 	free(w->scratch.p);
+	free(w->index.v);
 	packed_texts_free(w->texts);
 	free(w->provenance);
 	free(w);

@@ -32,7 +32,7 @@ struct scap_state_build {
 	struct chunk *chunks;
 	struct array threads; /* struct scap_thread_info */
 	struct array fds; /* struct fd_entry */
-	struct array users, groups, ifaces;
+	struct array users, groups, ifaces, turns;
 	struct scap_fd_info *tied; /* what threads[].fds points into: room for as many as fds has */
 	struct scap_machine machine;
 	struct scap_state state;
@@ -56,6 +56,7 @@ void scap_state_build_free(struct scap_state_build *b)
 	free(b->users.v);
 	free(b->groups.v);
 	free(b->ifaces.v);
+	free(b->turns.v);
 	free(b->tied);
 	free(b);
 }
@@ -185,7 +186,8 @@ int scap_state_build_thread(struct scap_state_build *b, const struct scap_thread
 	if (!share_text(b, &t.comm, last->comm) || !share_text(b, &t.exe, last->exe) ||
 	    !share_text(b, &t.exepath, last->exepath) || !share_text(b, &t.cwd, last->cwd) ||
 	    !share_text(b, &t.root, last->root) || !share_list(b, &t.args, last->args) ||
-	    !share_list(b, &t.env, last->env) || !share_list(b, &t.cgroups, last->cgroups))
+	    !share_list(b, &t.env, last->env) || !share_list(b, &t.cgroups, last->cgroups) ||
+	    !keep_list(b, &t.so_far.enter))
 		return -ENOMEM;
 	t.fds = NULL;
 	t.n_fds = 0;
@@ -196,7 +198,8 @@ int scap_state_build_fd(struct scap_state_build *b, uint64_t tid, const struct s
 {
 	struct fd_entry e = {.tid = tid, .seq = b->fds.n, .info = *fd};
 
-	if (!keep_text(b, &e.info.name))
+	if (!keep_text(b, &e.info.name) || !keep_text(b, &e.info.so_far.shown) ||
+	    !keep_text(b, &e.info.so_far.given))
 		return -ENOMEM;
 	return append_fd(b, &e);
 }
@@ -226,6 +229,11 @@ int scap_state_build_iface(struct scap_state_build *b, const struct scap_iface *
 	if (!keep_text(b, &i.name))
 		return -ENOMEM;
 	return append(&b->ifaces, &i, sizeof(i));
+}
+
+int scap_state_build_turn(struct scap_state_build *b, const struct scap_turn *turn)
+{
+	return append(&b->turns, turn, sizeof(*turn));
 }
 
 /* Takes over all text of @from. */
@@ -337,6 +345,8 @@ const struct scap_state *scap_state_build_done(struct scap_state_build *b)
 		.n_groups = b->groups.n,
 		.ifaces = b->ifaces.v,
 		.n_ifaces = b->ifaces.n,
+		.turns = b->turns.v,
+		.n_turns = b->turns.n,
 	};
 	return &b->state;
 }

@@ -20,6 +20,8 @@ int scap_state_build_user(struct scap_state_build *b, const struct scap_user *u)
 int scap_state_build_group(struct scap_state_build *b, const struct scap_group *g);
 int scap_state_build_iface(struct scap_state_build *b, const struct scap_iface *i);
 
+int scap_state_build_turn(struct scap_state_build *b, const struct scap_turn *turn);
+
 /* Moves all threads and files of @from to @b. If both have their processes in order of PIDs, the
  * result has, too. Returns 0 or -ENOMEM; afterwards @from can only be freed. */
 int scap_state_build_join(struct scap_state_build *b, struct scap_state_build *from);

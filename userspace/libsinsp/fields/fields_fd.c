@@ -2,6 +2,8 @@
 /* Fields of the file that an event opens, uses or closes. */
 #include "fields_fd.h"
 
+#include <stdlib.h>
+
 #include "container/containers.h"
 #include "port_name.h"
 #include "process.h"
@@ -43,8 +45,12 @@ static int get_type(struct sinsp_eval *e, const struct sinsp_field *f, struct si
 	return field_str(v, sinsp_fd_typename(fd) ?: (field_has_default(e) ? "<NA>" : NULL));
 }
 
+/* Each with the lowest descriptor that has it, in that order: tables are in none. */
 struct seen_types {
-	struct sinsp_value *list;
+	struct seen_type {
+		const char *name;
+		int32_t num;
+	} v[SCAP_FD_MAX];
 	int n;
 };
 
@@ -53,11 +59,22 @@ static void note_type(const struct sinsp_fd *fd, void *ctx)
 	struct seen_types *seen = ctx;
 	const char *name = sinsp_fd_typename(fd);
 
+	if (!name)
+		return;
 	for (int i = 0; i < seen->n; i++)
-		if (seen->list[i].p == name)
+		if (seen->v[i].name == name) {
+			if (fd->num < seen->v[i].num)
+				seen->v[i].num = fd->num;
 			return;
-	if (name)
-		field_str(&seen->list[seen->n++], name);
+		}
+	seen->v[seen->n++] = (struct seen_type){name, fd->num};
+}
+
+static int by_num(const void *a, const void *b)
+{
+	const struct seen_type *x = a, *y = b;
+
+	return x->num < y->num ? -1 : x->num > y->num;
 }
 
 /* Gets the types of all open files of the process, or that of file [N]. */
@@ -66,6 +83,7 @@ static int get_types(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 {
 	struct seen_types seen = {0};
 	const struct sinsp_fd *fd;
+	struct sinsp_value *list;
 
 	if (!evt_is_about_fd(e->evt))
 		return 0;
@@ -73,15 +91,18 @@ static int get_types(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 		fd = sinsp_thread_fd(e->evt->thread, f->index);
 		return fd ? field_str(v, sinsp_fd_typename(fd)) : 0;
 	}
-	seen.list = sinsp_eval_alloc(e, SCAP_FD_MAX * sizeof(*seen.list));
-	if (!seen.list)
+	list = sinsp_eval_alloc(e, SCAP_FD_MAX * sizeof(*list));
+	if (!list)
 		return -ENOMEM;
-	for (int i = 0; i < SCAP_FD_MAX; i++)
-		seen.list[i] = *v;
 	sinsp_files_each(e->evt->thread->files, note_type, &seen);
+	qsort(seen.v, (size_t)seen.n, sizeof(*seen.v), by_num);
+	for (int i = 0; i < seen.n; i++) {
+		list[i] = *v;
+		field_str(&list[i], seen.v[i].name);
+	}
 	if (seen.n)
-		*v = seen.list[0];
-	*more = seen.list;
+		*v = list[0];
+	*more = list;
 	return seen.n;
 }
 

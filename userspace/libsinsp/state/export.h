@@ -9,7 +9,9 @@
 /* Exports users, interfaces and machine, which do not change. Returns 0 or -ENOMEM. */
 int sinsp_export_machine(struct scap_state_build *b, const struct scap_state *st);
 
-/* Exports all threads except stand-ins. Returns 0 or -ENOMEM. */
-int sinsp_export_threads(struct scap_state_build *b, struct sinsp_threads *tt);
+struct sinsp;
+/* Exports all threads except stand-ins, with what the events showed of them. Returns 0 or -ENOMEM.
+ */
+int sinsp_export_threads(struct scap_state_build *b, struct sinsp *s);
 
 #endif /* SINSP_STATE_EXPORT_H */

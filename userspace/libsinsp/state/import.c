@@ -57,6 +57,27 @@ static void name_inet(struct sinsp_threads *tt, struct sinsp_fd *fd)
 	sinsp_fd_set_name(&tt->fds, fd, text, sinsp_fd_tuple_text(text, fd));
 }
 
+/* Replaces what was guessed. */
+static void import_fd_so_far(struct sinsp_threads *tt, struct sinsp_fd *fd,
+			     const struct scap_fd_so_far *f)
+{
+	const char *name = *f->shown ? f->shown : fd->name;
+	struct sinsp_connect *c = fd->has_ends ? &((struct sinsp_fd_with_ends *)fd)->connect : NULL;
+
+	if (*f->given)
+		sinsp_fd_set_names(&tt->fds, fd, name, strlen(name), f->given, strlen(f->given));
+	else if (*f->shown)
+		sinsp_fd_set_name(&tt->fds, fd, name, strlen(name));
+	fd->flags = (f->flags & ~SINSP_FD_F_GIVEN) | (fd->flags & SINSP_FD_F_GIVEN);
+	if (!c)
+		return;
+	c->begin_ns = f->connect_ns;
+	c->latency_ns = f->latency_ns;
+	c->error = f->error;
+	c->known = f->outcome_known;
+	c->has_latency = f->has_latency;
+}
+
 static struct sinsp_fd *add_fd(struct sinsp_threads *tt, struct sinsp_files *files,
 			       const struct scap_fd_info *info)
 {
@@ -80,6 +101,13 @@ static struct sinsp_fd *add_fd(struct sinsp_threads *tt, struct sinsp_files *fil
 	}
 	if (fd->open_flags & SINSP_O_CLOEXEC)
 		fd->flags |= SINSP_FD_F_CLOEXEC;
+	if (info->so_far.known) {
+		if (info->so_far.swapped && is_inet(fd->type)) {
+			sinsp_fd_swap_ends(fd);
+			name_inet(tt, fd);
+		}
+		import_fd_so_far(tt, fd, &info->so_far);
+	}
 	return fd;
 }
 
@@ -156,6 +184,56 @@ static void import_process(struct sinsp_threads *tt, struct sinsp_process *p,
 	p->exe_writable = info->exe_writable;
 }
 
+int sinsp_state_is_uncertain(const struct scap_state *st)
+{
+	for (size_t i = 0; i < st->n_threads; i++) {
+		const struct scap_thread_info *t = &st->threads[i];
+
+		if (t->so_far.uncertain || t->so_far.cwd_uncertain)
+			return 1;
+		for (size_t j = 0; j < t->n_fds; j++)
+			if (t->fds[j].so_far.uncertain)
+				return 1;
+	}
+	return 0;
+}
+
+/* Returns since when something is known to be correct. */
+static uint64_t as_of(const struct scap_thread_info *info, int uncertain)
+{
+	const uint64_t ns = info->snapshot_ns;
+
+	return uncertain ? 0 : ns > SINSP_LOST_BEFORE_NS ? ns : SINSP_LOST_BEFORE_NS + 1;
+}
+
+static void import_thread_so_far(struct sinsp_threads *tt, struct sinsp_thread *t,
+				 const struct scap_thread_so_far *f)
+{
+	t->missing_switch = f->missing_switch;
+	t->has_children = f->has_children;
+	t->born = f->born;
+	t->vtid_known = !f->vtid_unknown;
+	if (f->cwd_unknown)
+		set(tt, &t->fs->cwd, "");
+	t->enter_open = !!(f->call_flags & SCAP_CALL_OPEN);
+	t->enter_hidden = !!(f->call_flags & SCAP_CALL_HIDDEN);
+	t->enter_before = !!(f->call_flags & SCAP_CALL_BEFORE);
+	t->enter_incomplete = !!(f->call_flags & SCAP_CALL_INCOMPLETE);
+	t->enter_type = f->enter_type;
+	t->enter_ns = f->enter_ns;
+	t->enter_fd = f->enter_fd;
+	t->latency_ns = f->latency_ns;
+	t->exec_ns = f->exec_ns;
+	t->cpu_usr = f->cpu_usr;
+	t->cpu_sys = f->cpu_sys;
+	t->cpu_usr_delta = f->cpu_usr_delta;
+	t->cpu_sys_delta = f->cpu_sys_delta;
+	if (f->cwd_uncertain)
+		t->fs->as_of_ns = 0;
+	if (f->enter.len)
+		sinsp_thread_save_enter(tt, t, (const struct ppm_evt_hdr *)f->enter.p);
+}
+
 struct sinsp_thread *sinsp_import_thread(struct sinsp_threads *tt,
 					 const struct scap_thread_info *info)
 {
@@ -180,11 +258,13 @@ struct sinsp_thread *sinsp_import_thread(struct sinsp_threads *tt,
 	t->ran_at_ns = info->ran_at_ns;
 	t->flags = info->flags;
 	sinsp_import_refresh(tt, t, info);
+	if (info->so_far.known)
+		import_thread_so_far(tt, t, &info->so_far);
 	for (size_t i = 0; !share && i < info->n_fds; i++) {
 		struct sinsp_fd *fd = add_fd(tt, t->files, &info->fds[i]);
 
 		if (fd)
-			fd->as_of_ns = info->snapshot_ns;
+			fd->as_of_ns = as_of(info, info->fds[i].so_far.uncertain);
 	}
 	return t;
 }
@@ -193,7 +273,7 @@ void sinsp_import_refresh(struct sinsp_threads *tt, struct sinsp_thread *t,
 			  const struct scap_thread_info *info)
 {
 	t->known = 1;
-	t->as_of_ns = info->snapshot_ns;
+	t->as_of_ns = as_of(info, info->so_far.uncertain);
 	t->ptid = info->ptid;
 	t->pfmajor = info->pfmajor;
 	t->pfminor = info->pfminor;
@@ -205,7 +285,7 @@ void sinsp_import_refresh(struct sinsp_threads *tt, struct sinsp_thread *t,
 		return;
 	import_process(tt, t->proc, info);
 	import_fs(tt, t->fs, info);
-	t->fs->as_of_ns = info->snapshot_ns;
+	t->fs->as_of_ns = as_of(info, 0);
 }
 
 static void note_server_port(const struct sinsp_fd *fd, void *ctx)
@@ -283,6 +363,21 @@ static void assign_parents(struct sinsp_threads *tt)
 	}
 }
 
+/* Ends the threads that had ended. */
+static void end_threads(struct sinsp_threads *tt, const struct scap_state *st)
+{
+	for (size_t i = 0; i < st->n_threads; i++) {
+		const struct scap_thread_info *info = &st->threads[i];
+		struct sinsp_thread *t;
+
+		if (!info->so_far.exited && !info->so_far.dead)
+			continue;
+		t = sinsp_threads_find(tt, (int64_t)info->tid);
+		if (t)
+			sinsp_threads_end(tt, t, -1);
+	}
+}
+
 int sinsp_import_state(struct sinsp_threads *tt, const struct scap_state *st)
 {
 	/* Main threads first: the others join their processes. */
@@ -293,7 +388,10 @@ int sinsp_import_state(struct sinsp_threads *tt, const struct scap_state *st)
 			if ((info->tid == info->pid) == main_threads)
 				sinsp_import_thread(tt, info);
 		}
-	assign_roles(tt);
+	/* A state in the middle of a capture has them. */
+	if (!st->n_threads || !st->threads[0].so_far.known)
+		assign_roles(tt);
 	assign_parents(tt);
+	end_threads(tt, st);
 	return 0;
 }

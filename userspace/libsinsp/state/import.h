@@ -7,6 +7,10 @@
 
 /* Loads the state into an empty table. Returns 0 or -ENOMEM. */
 int sinsp_import_state(struct sinsp_threads *tt, const struct scap_state *st);
+/* Returns whether something in the state may have been changed by events that were lost before it.
+ * It is then older than that time. */
+#define SINSP_LOST_BEFORE_NS 1
+int sinsp_state_is_uncertain(const struct scap_state *st);
 /* Adds a thread with its descriptors, or replaces a stand-in. NULL: no memory, or no room. */
 struct sinsp_thread *sinsp_import_thread(struct sinsp_threads *tt,
 					 const struct scap_thread_info *info);
