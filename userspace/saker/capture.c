@@ -84,7 +84,7 @@ static int open_all(struct capture *c)
 		return err;
 	signals_install(c->spawn.pid); /* a chisel may print from here on */
 	if (c->dispatch.chisels)
-		err = chisels_begin(c->dispatch.chisels, c->inspectors[0]);
+		err = dispatch_begin_chisels(&c->dispatch, c->inspectors[0]);
 	if (!err && c->live && c->o->profile.on && c->dispatch.chisels)
 		err = begin_symbols(c);
 	if (!err && c->live)
@@ -336,6 +336,7 @@ static void sum_requests(struct capture *c)
 
 static void collect(struct capture *c)
 {
+	const struct scap_skipped *skipped = scap_skipped(source(c));
 	struct report *r = &c->report;
 
 	r->end_ns = clock_now_ns();
@@ -345,6 +346,7 @@ static void collect(struct capture *c)
 	r->n_events = c->dispatch.n_events;
 	r->n_shown = c->dispatch.n_shown;
 	r->first_line_ns = c->dispatch.first_line_ns;
+	r->n_skipped = skipped ? skipped->n_events : 0;
 	/* A file made from another without counters has only its own. */
 	r->have_stats = sum_stats(c, &r->stats) == 0 && (c->live || r->stats.n_records);
 	r->have_sampler = c->live && scap_sampler_stats(source(c), &r->sampler) == 0;
@@ -425,7 +427,8 @@ static int show_views(struct capture *c)
 {
 	for (size_t i = 0; i < c->n_inspectors; i++)
 		sinsp_symbols_drop_tables(c->inspectors[i]);
-	return chisels_end(c->dispatch.chisels);
+	return dispatch_begin_late(&c->dispatch, c->inspectors[0])
+		       ?: chisels_end(c->dispatch.chisels);
 }
 
 /* Writing the file or the lines failed, and was reported. The status of a command that ran is

@@ -137,12 +137,13 @@ void capture_confine(struct capture *c)
 						(late & LATE_WRITES ? CONFINE_PATHS : 0)));
 }
 
-/* Files that are joined are opened one after the other, pieces when they are due. */
+/* Files that are joined are opened one after the other, pieces and what --from cuts out when they
+ * are due. */
 void capture_confine_open(const struct capture *c)
 {
 	const struct options *o = c->o;
 	const unsigned int late = c->late_files;
-	const int pieces = pieces_wanted(o);
+	const int pieces = pieces_wanted(o) || (o->write && o->from.kind);
 
 	if (is_free(o))
 		return;

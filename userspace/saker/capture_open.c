@@ -174,7 +174,8 @@ static int wants_first_pass(const struct capture *c)
 	for (size_t i = 0; i < o->read.n; i++)
 		if (stat(o->read.v[i], &st) || !S_ISREG(st.st_mode))
 			return 0;
-	return !c->live && o->write && c->dispatch.filter && !o->whole_state && !pieces_wanted(o);
+	return !c->live && o->write && c->dispatch.filter && !o->whole_state && !pieces_wanted(o) &&
+	       !c->dispatch.begins_late;
 }
 
 /* Errors in the file are reported when it is read again. */
@@ -229,8 +230,10 @@ static int open_inspector(struct capture *c, size_t i, const struct scap_open_op
 
 	if (!err)
 		err = scap_open(&src, opts);
-	if (!err)
+	if (!err && c->live)
 		c->dispatch.settled_ns = scap_begin_ns(src);
+	if (!err)
+		c->dispatch.in_order = !c->joined && scap_skipped(src);
 	if (!err && c->o->write) {
 		err = dispatch_open_file(&c->dispatch, src);
 		if (err)
@@ -248,6 +251,14 @@ static void keep_more(const struct capture *c, struct scap_open_opts *opts)
 {
 	if (c->pushdown.derive & SINSP_DERIVE_REQUESTS && !c->o->snaplen && !c->o->snap_ports.n)
 		inspector_keep_requests(opts);
+}
+
+/* Whether all that is shown needs no more of the events before --from than the state of threads and
+ * files. */
+static int can_skip(const struct capture *c)
+{
+	return !pushdown_derives(dispatch_filter(&c->dispatch), c->dispatch.chisels, c->o) &&
+	       !(c->dispatch.chisels && c->dispatch.chisels->run.follows);
 }
 
 /* Opens the source @i: the only one, or a file of several. */
@@ -284,6 +295,7 @@ static int open_source(struct capture *c, size_t i)
 		.redact = o->redact,
 		/* Of files that are merged each would have a thread of its own. */
 		.one_thread = o->one_thread || (!c->joined && o->read.n > 1),
+		.from_ns = can_skip(c) ? c->dispatch.settled_ns : 0,
 	};
 	struct sinsp_opts sinsp_opts = inspector_opts(c, path[0]);
 	unsigned int before = say_n_errors();
@@ -352,12 +364,28 @@ static const char **files_in_order(const struct options *o)
 	return v;
 }
 
+/* Sets what --from and --to mean, if the files can be read twice. */
+static void set_times(struct capture *c)
+{
+	const struct options *o = c->o;
+	uint64_t first_ns = 0;
+
+	for (size_t i = 0; (o->from.kind || o->to.kind) && i < o->read.n; i++) {
+		const uint64_t ns = first_time(o->read.v[i]);
+
+		if (ns && (!first_ns || ns < first_ns))
+			first_ns = ns;
+	}
+	dispatch_set_times(&c->dispatch, o, first_ns);
+}
+
 int capture_open_sources(struct capture *c)
 {
 	const size_t n = c->live || joins_files(c->o) ? 1 : c->o->read.n;
 	unsigned int before = say_n_errors();
 	int err = 0;
 
+	set_times(c);
 	if (joins_files(c->o)) {
 		c->joined = files_in_order(c->o);
 		err = c->joined ? 0 : -ENOMEM;

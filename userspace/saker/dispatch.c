@@ -111,7 +111,7 @@ int dispatch_open(struct dispatch *t, struct sinsp *inspector, int64_t command)
 	t->inspector = inspector;
 	t->before_exec = command;
 	t->selective = command || t->o->suppress.n;
-	t->leaves_out = t->selective || t->settled_ns || t->o->max_ns;
+	t->leaves_out = t->selective || t->settled_ns || t->o->max_ns || t->to_ns || t->times_due;
 	if (t->o->summary) {
 		t->summary = summary_new();
 		if (!t->summary)
@@ -242,10 +242,48 @@ int dispatch_first_pass(struct dispatch *t, const struct options *o, struct sins
 	return err;
 }
 
+void dispatch_set_times(struct dispatch *t, const struct options *o, uint64_t first_ns)
+{
+	t->begins_late = o->from.kind && o->write;
+	t->times_due = (o->from.kind || o->to.kind) && !first_ns;
+	if (!first_ns)
+		return;
+	if (o->from.kind)
+		t->settled_ns = time_arg_ns(&o->from, first_ns);
+	if (o->to.kind)
+		t->to_ns = time_arg_ns(&o->to, first_ns);
+}
+
+/* Returns whether the event is later than --to. Nothing follows it if the file is in order. */
+static int is_too_late(struct dispatch *t, const struct sinsp_evt *evt)
+{
+	if (!t->to_ns || evt->raw.ts_ns <= t->to_ns)
+		return 0;
+	t->done |= t->in_order && evt->raw.num && !(evt->raw.flags & SCAP_EVT_F_STATE_ONLY);
+	return 1;
+}
+
+/* An event before --from: the file begins later, with the state that it changes; a chisel may want
+ * it for what it keeps itself. */
+static int follow_early(struct dispatch *t, const struct sinsp_evt *evt)
+{
+	if (t->o->write && pieces_note(&t->pieces, &evt->raw))
+		say_cause(say_n_errors(), "cannot write the file", -ENOMEM);
+	if (t->chisels && t->chisels->run.follows && sinsp_first_ns(evt->insp))
+		chisels_follow(t->chisels, evt);
+	return 1;
+}
+
 /* Events before the time to output_event, after a limit, or from threads that are not selected. */
 static int is_left_out(struct dispatch *t, struct sinsp_evt *evt)
 {
+	if (t->times_due && evt->raw.num)
+		dispatch_set_times(t, t->o, evt->raw.ts_ns);
+	if (is_too_late(t, evt))
+		return 1;
 	if (evt->raw.ts_ns < t->settled_ns) {
+		if (!t->live)
+			return follow_early(t, evt);
 		if (!t->o->write || !file_filter_changes_state(evt))
 			return 1;
 		evt->raw.flags |= SCAP_EVT_F_STATE_ONLY;
@@ -366,15 +404,34 @@ static __attribute__((noinline)) int deliver_or_hold(struct dispatch *t, struct 
 	return deliver(t, evt, matches, held);
 }
 
+int dispatch_begin_chisels(struct dispatch *t, struct sinsp *inspector)
+{
+	t->chisels_due = !t->live && t->o->from.kind && !t->chisels->run.follows;
+	return t->chisels_due ? 0 : chisels_begin(t->chisels, inspector);
+}
+
+int dispatch_begin_late(struct dispatch *t, struct sinsp *inspector)
+{
+	if (!t->chisels_due)
+		return 0;
+	t->chisels_due = 0;
+	return chisels_begin(t->chisels, inspector);
+}
+
 int dispatch_event(struct dispatch *t, struct sinsp_evt *evt)
 {
-	int matches = 1;
+	int matches = 1, err;
 
 	if (t->done)
 		return 0;
 	t->n_events++;
-	if (t->leaves_out && is_left_out(t, evt))
-		return 0;
+	if (t->leaves_out) {
+		if (is_left_out(t, evt))
+			return 0;
+		err = dispatch_begin_late(t, evt->insp);
+		if (err)
+			return err;
+	}
 	if (t->live)
 		assign_number(t, evt);
 	if (t->filter) {

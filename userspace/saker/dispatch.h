@@ -34,6 +34,13 @@ struct dispatch {
 	char *provenance; /* owned */
 	uint64_t piece_bytes; /* of earlier pieces */
 	uint64_t last_ns; /* number of the last written event that is not state-only */
+	uint64_t to_ns; /* end of the events that count; 0: none */
+	unsigned int n_checkpoints; /* of all pieces */
+	unsigned int n_put; /* events in the file, until it overflows */
+	int checkpoint_due; /* before the next event */
+	int begins_late; /* the only file begins with an event, not with the source */
+	int times_due; /* options from and to wait for the first event */
+	int in_order; /* a later event is not earlier: there is a single section */
 	int puts_needed; /* pieces, symbols: events need other events before them in the file */
 	int begins_section; /* nothing of the section was written yet */
 	int file_ended; /* a limit was reached, or it failed: no more is written */
@@ -42,6 +49,7 @@ struct dispatch {
 	struct sinsp_filter *filter; /* owned; NULL: all events match */
 	struct sinsp_filter *trigger; /* owned; NULL: none */
 	struct chisels *chisels; /* they receive the events, and print; borrowed; NULL: none */
+	int chisels_due; /* they begin at --from */
 	struct summary *summary; /* NULL: not requested */
 	uint64_t n_events, n_shown;
 	uint64_t n_filtered; /* events for which the filter was evaluated */
@@ -67,10 +75,17 @@ int dispatch_open_lines(struct dispatch *t, const struct options *o);
  * Reads all of @inspector before the file is begun, to find the processes that it must begin with.
  */
 int dispatch_first_pass(struct dispatch *t, const struct options *o, struct sinsp *inspector);
+/* Files: their first event is of @first_ns; 0: not known yet. */
+void dispatch_set_times(struct dispatch *t, const struct options *o, uint64_t first_ns);
 /* Called before the inspector takes the source: the file begins with the source's state. */
 int dispatch_open_file(struct dispatch *t, const struct scap *src);
 /* @command: PID of the command, 0: none. */
 int dispatch_open(struct dispatch *t, struct sinsp *inspector, int64_t command);
+/* Begins the chisels; with --from at the first event that counts: they see the state of that
+ * moment. */
+int dispatch_begin_chisels(struct dispatch *t, struct sinsp *inspector);
+/* Those that wait for an event begin without one. */
+int dispatch_begin_late(struct dispatch *t, struct sinsp *inspector);
 int dispatch_event(struct dispatch *t, struct sinsp_evt *evt);
 /* Writes a file of the flight recorder: saker got the signal for that. @now_ns: of scap_now_ns. */
 void dispatch_trigger(struct dispatch *t, uint64_t now_ns);

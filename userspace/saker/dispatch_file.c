@@ -13,6 +13,8 @@
 #include "procfs/state_build.h"
 #include "say.h"
 
+#define CHECKPOINT_LOOK 256 /* events between looks whether one is due */
+
 /* "key=value" lines about the origin of a file; owned, NULL without memory. */
 static char *provenance(const struct dispatch *t, const struct scap *src)
 {
@@ -40,6 +42,13 @@ static char *provenance(const struct dispatch *t, const struct scap *src)
 	return text;
 }
 
+/* Whether state events are written when an event needs them: those before a checkpoint, or never.
+ */
+static int holds_events(const struct dispatch *t)
+{
+	return t->filter && !t->o->whole_state;
+}
+
 /* Begins the next piece, or the only file. */
 static int open_piece(struct dispatch *t, const struct scap_state *state, uint64_t ts_ns)
 {
@@ -48,6 +57,7 @@ static int open_piece(struct dispatch *t, const struct scap_state *state, uint64
 		.compress = t->o->compress,
 		.provenance = t->provenance,
 		.log = say_log,
+		.checkpoint_every = holds_events(t) ? UINT64_MAX : t->o->checkpoint_every,
 	};
 	unsigned int before = say_n_errors();
 	int err = pieces_next(&t->pieces, ts_ns);
@@ -115,7 +125,7 @@ int dispatch_open_file(struct dispatch *t, const struct scap *src)
 	if (t->o->flight.span_ns)
 		return dispatch_open_flight(t);
 	/* The first piece begins with the first event, whose time may be part of its name. */
-	return pieces_wanted(t->o) ? 0 : open_needed(t, scap_state(src));
+	return pieces_wanted(t->o) || t->begins_late ? 0 : open_needed(t, scap_state(src));
 }
 
 /* Returns whether anything besides the file needs events. */
@@ -185,14 +195,91 @@ static int end_at_limit(struct dispatch *t, size_t sz)
 	return file_guard_is_due(&t->guard, bytes, sz) && check_limits(t, bytes, sz);
 }
 
+static int put_known(void *ctx)
+{
+	struct dispatch *t = ctx;
+
+	return file_needs_known(t, t->last_ns);
+}
+
+static int put_checkpoint(struct dispatch *t)
+{
+	const unsigned int before = say_n_errors();
+	struct scap_state_build *state;
+	const int err = sinsp_export(t->inspector, &state);
+
+	t->checkpoint_due = 0;
+	t->n_checkpoints++;
+	if (err) /* no memory: a later one may have it */
+		return 0;
+	file_result(t, before,
+		    scap_writer_checkpoint(t->writer, scap_state_build_done(state), put_known, t));
+	scap_state_build_free(state);
+	return 0;
+}
+
+/* Files begin with an event: pieces, and what --from cuts out. */
+static int begins_with_event(const struct dispatch *t)
+{
+	return pieces_wanted(t->o) || t->begins_late;
+}
+
+static int before_event(void *ctx, const struct scap_evt *evt);
+
+/* Before the next event of the source: what another one ended is still in the state. */
+static int before_checkpoint(struct dispatch *t, const struct scap_evt *evt)
+{
+	if (!evt->num)
+		return 0;
+	if (!begins_with_event(t))
+		sinsp_set_before(t->inspector, NULL, NULL);
+	return t->writer ? put_checkpoint(t) : 0;
+}
+
+/* Now and then: whether the next event has a checkpoint before it. */
+static __attribute__((noinline)) void look_for_checkpoint(struct dispatch *t)
+{
+	if (t->checkpoint_due || !scap_writer_wants_checkpoint(t->writer))
+		return;
+	t->checkpoint_due = 1;
+	sinsp_set_before(t->inspector, before_event, t);
+}
+
+/* Returns whether the file begins with a later event: --from. */
+static int is_too_early(struct dispatch *t, const struct scap_evt *evt)
+{
+	if (t->times_due && evt->num)
+		dispatch_set_times(t, t->o, evt->ts_ns);
+	return t->begins_late &&
+	       (t->times_due || evt->ts_ns < t->settled_ns || (evt->flags & SCAP_EVT_F_STATE_ONLY));
+}
+
+/* Begins a file with the state of this moment. */
+static int begin_piece(struct dispatch *t, uint64_t ts_ns)
+{
+	struct scap_state_build *state;
+	unsigned int before;
+	const int err = sinsp_export(t->inspector, &state);
+
+	if (err)
+		return err;
+	if (t->held)
+		held_forget(t->held);
+	before = say_n_errors();
+	file_result(t, before, open_piece(t, scap_state_build_done(state), ts_ns));
+	scap_state_build_free(state);
+	return 0;
+}
+
 /* For each event, before it changes the state that the next piece begins with. */
 static int before_event(void *ctx, const struct scap_evt *evt)
 {
 	struct dispatch *t = ctx;
-	struct scap_state_build *state;
 	unsigned int before = say_n_errors();
-	int err;
+	int err = t->checkpoint_due ? before_checkpoint(t, evt) : 0;
 
+	if (err || (!t->writer && is_too_early(t, evt)))
+		return err;
 	if (t->file_ended ||
 	    (t->writer && !pieces_due(&t->pieces, evt->ts_ns, scap_writer_bytes(t->writer))))
 		return 0;
@@ -206,25 +293,15 @@ static int before_event(void *ctx, const struct scap_evt *evt)
 		return 0;
 	if (t->writer)
 		file_result(t, before, close_piece(t));
-	if (t->file_failed)
-		return 0;
-	err = sinsp_export(t->inspector, &state);
-	if (err)
-		return err;
-	if (t->held)
-		held_forget(t->held);
-	before = say_n_errors();
-	file_result(t, before, open_piece(t, scap_state_build_done(state), evt->ts_ns));
-	scap_state_build_free(state);
-	return 0;
+	return t->file_failed ? 0 : begin_piece(t, evt->ts_ns);
 }
 
 /* A capture without events is a file, too. */
 static int open_without_events(struct dispatch *t)
 {
-	const struct scap_evt none = {.ts_ns = clock_read_ns(CLOCK_REALTIME)};
-
-	return t->o->write && pieces_wanted(t->o) && !t->pieces.n ? before_event(t, &none) : 0;
+	if (!t->o->write || !begins_with_event(t) || t->pieces.n || t->file_failed)
+		return 0;
+	return begin_piece(t, clock_read_ns(CLOCK_REALTIME));
 }
 
 /* The file begins a new section with its source: PIDs may be reused from here on. */
@@ -281,10 +358,12 @@ void dispatch_put_file(struct dispatch *t, const struct sinsp_evt *evt)
 	}
 	if (end_at_limit(t, evt->raw.hdr->len))
 		return;
-	if (t->puts_needed)
+	if (t->puts_needed || pieces_repeat(evt->raw.type))
 		err = file_needs_of(t, evt);
 	if (!err && t->writer)
 		err = scap_writer_put(t->writer, &evt->raw);
+	if (!err && t->writer && ++t->n_put % CHECKPOINT_LOOK == 0)
+		look_for_checkpoint(t);
 	if (err)
 		file_result(t, before, err);
 }
@@ -343,10 +422,10 @@ int dispatch_begin_file(struct dispatch *t)
 
 	if (t->flight)
 		sinsp_set_before(t->inspector, dispatch_before_flight, t);
-	else if (pieces_wanted(t->o))
+	else if (begins_with_event(t))
 		sinsp_set_before(t->inspector, before_event, t);
 	sinsp_set_section(t->inspector, begin_section, t);
-	if (!t->filter || t->o->whole_state)
+	if (!holds_events(t))
 		return 0;
 	err = held_new(&t->held, t->inspector, t->first_pass, put_held, t);
 	if (err)

@@ -62,7 +62,7 @@ int file_needs_known(struct dispatch *t, uint64_t ts_ns)
 __attribute__((noinline)) int file_needs_of(struct dispatch *t, const struct sinsp_evt *evt)
 {
 	struct symbols_to to = {t, evt->raw.ts_ns};
-	const uint32_t n = t->flight ? flight_part(t->flight) : t->pieces.n;
+	const uint32_t n = t->flight ? flight_part(t->flight) : t->pieces.n + t->n_checkpoints;
 	int err = pieces_note(&t->pieces, &evt->raw);
 
 	if (err || (!t->writer && !t->flight))

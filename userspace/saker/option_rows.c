@@ -63,6 +63,8 @@ const struct option_row option_rows[] = {
 	{0, "one-thread", NULL, GROUP_SOURCE,
 	 "With -r: do not read and unpack ahead on a second thread.",
 	 set_value, AT(one_thread), 1},
+	ROW_FROM(GROUP_SOURCE),
+	ROW_TO(GROUP_SOURCE),
 	{'n', "numevents", "NUM", GROUP_SOURCE, "Stop after NUM shown events.",
 	 parse_count, AT(max_events)},
 	{'M', "duration", "SECONDS", GROUP_SOURCE,
@@ -190,6 +192,10 @@ const struct option_row option_rows[] = {
 	 "With -w: compress with gzip, as sysdig does.",
 	 parse_compress, AT(compress), SCAP_COMPRESS_GZIP},
 	ROW_ZSTD(GROUP_FILE),
+	{0, "checkpoints", "MB", GROUP_FILE,
+	 "With -w: repeat the state of all processes every MB million bytes (default 33, and at "
+	 "most 2 % of the file; 0: never), so that -r FILE --from TIME need not read all before.",
+	 parse_checkpoints, AT(checkpoint_every)},
 	{'C', "file-size", "MB", GROUP_FILE,
 	 "With -w: start a new file after MB million bytes. Files are named FILE0, FILE1, and so "
 	 "on; for a time in FILE see -G. Each file begins with the state of all processes and "

@@ -202,6 +202,30 @@ int parse_seconds(void *member, const struct option_row *row, const char *arg)
 	return 0;
 }
 
+int parse_time(void *member, const struct option_row *row, const char *arg)
+{
+	if (!time_arg_parse(member, arg))
+		return 0;
+	say("--%s needs a time such as 14:03:05.25, 2026-01-31 14:03:05 or +90 (seconds after the "
+	    "first event), not '%s'",
+	    row->name, arg);
+	return -EINVAL;
+}
+
+int parse_checkpoints(void *member, const struct option_row *row, const char *arg)
+{
+	char *end;
+	const double mb = strtod(arg, &end);
+
+	if (!isdigit((unsigned char)*arg) || *end || !isfinite(mb) || mb < 0 || mb > 1e9) {
+		say("--%s needs a number of million bytes, or 0 for none, not '%s'", row->name,
+		    arg);
+		return -EINVAL;
+	}
+	*(uint64_t *)member = mb * 1e6 < 1 ? UINT64_MAX : (uint64_t)(mb * 1e6);
+	return 0;
+}
+
 /* A whole number of @what from 1 to @max. */
 static int parse_up_to(uint64_t *n, const struct option_row *row, const char *arg, uint64_t max,
 		       const char *what)

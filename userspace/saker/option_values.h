@@ -18,6 +18,9 @@ int parse_format(void *member, const struct option_row *row, const char *arg); /
 int parse_count(void *member, const struct option_row *row, const char *arg); /* uint64_t */
 int parse_megabytes(void *member, const struct option_row *row, const char *arg); /* uint64_t */
 int parse_seconds(void *member, const struct option_row *row, const char *arg); /* uint64_t, ns */
+int parse_time(void *member, const struct option_row *row, const char *arg); /* time_arg */
+/* uint64_t: of scap_writer_opts */
+int parse_checkpoints(void *member, const struct option_row *row, const char *arg);
 int parse_hz(void *member, const struct option_row *row, const char *arg); /* uint64_t, ns */
 int parse_depth(void *member, const struct option_row *row, const char *arg); /* uint32_t */
 int parse_percent(void *member, const struct option_row *row, const char *arg); /* uint32_t */

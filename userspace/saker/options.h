@@ -11,6 +11,7 @@
 #include "file/scap_file.h"
 #include "filter/filter.h"
 #include "sinsp.h"
+#include "time_arg.h"
 
 enum saker_mode {
 	MODE_CAPTURE, /* live, or from files */
@@ -150,12 +151,14 @@ struct options {
 	char **command; /* after "--", NULL-terminated; NULL: none. Borrowed */
 	uint64_t max_events; /* 0: unlimited */
 	uint64_t max_ns; /* 0: unlimited */
+	struct time_arg from, to; /* of files: the first and the last moment */
 	uint64_t piece_bytes, piece_ns, piece_events; /* maximum size of a file; 0: unlimited */
 	uint64_t max_size; /* maximum size of all files; 0: unlimited */
 	struct size_option {
 		uint64_t n;
 		int given;
 	} min_free; /* bytes left free on the file system of -w */
+	uint64_t checkpoint_every; /* of scap_writer_opts */
 	uint64_t n_pieces; /* maximum number of files; 0: unlimited */
 	struct flight_options flight;
 	uint64_t snaplen; /* 0: default */

@@ -206,6 +206,8 @@ static int check_files(const struct options *o)
 		 "-w - and --print would mix on standard output: add -o FILE"},
 		{o->progress && !o->read.n, "-P needs -r FILE"},
 		{o->one_thread && !o->read.n, "--one-thread needs -r FILE"},
+		{(o->from.kind || o->to.kind) && !o->read.n, "--from and --to need -r FILE"},
+		{o->checkpoint_every && !o->write, "--checkpoints needs -w FILE"},
 	};
 
 	return first_conflict(rows, sizeof(rows) / sizeof(rows[0]));
@@ -224,6 +226,8 @@ static int check_flight(const struct options *o)
 		 "--flight-recorder needs -w DIR, a folder for its files"},
 		{f->span_ns && (o->filter || o->words.n),
 		 "--flight-recorder keeps all events: give the filter to --trigger"},
+		{f->span_ns && (o->from.kind || o->to.kind),
+		 "--flight-recorder cannot be combined with --from and --to"},
 		{f->span_ns && (pieces_wanted(o) || o->chisels.n || o->read.n > 1),
 		 "--flight-recorder cannot be combined with -C, -G, -e, -c or several -r"},
 	};

@@ -69,6 +69,8 @@ const struct option_row profile_rows[] = {
 	ROW_WRITE(GROUP_PROFILE,
 		  "Write the samples to a capture file, to look at them later with -r; without -o or -c "
 		  "nothing else."),
+	ROW_FROM(GROUP_PROFILE),
+	ROW_TO(GROUP_PROFILE),
 	ROW_WITH_SYMBOLS(GROUP_PROFILE),
 	ROW_DEBUG_DIR(GROUP_PROFILE),
 	ROW_INTERPRETER_FRAMES(GROUP_PROFILE),

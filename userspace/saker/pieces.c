@@ -134,7 +134,7 @@ int pieces_next(struct pieces *p, uint64_t ts_ns)
 }
 
 /* Repeats what each piece must have: containers, users and groups, which events are derived. */
-static int is_repeated(unsigned int type)
+int pieces_repeat(unsigned int type)
 {
 	return type == EVT_CONTAINER_E || type == EVT_CONTAINER_272_E ||
 	       type == EVT_CONTAINER_228_E || type == EVT_DERIVED_E || evt_is_of_users(type);
@@ -183,7 +183,7 @@ int pieces_note(struct pieces *p, const struct scap_evt *evt)
 	const struct ppm_evt_hdr *hdr = evt->hdr;
 	struct ppm_evt_hdr **repeated, *copy;
 
-	if (!is_repeated(evt->type) || (!pieces_wanted(p->o) && !p->o->flight.span_ns))
+	if (!pieces_repeat(evt->type))
 		return 0;
 	for (size_t i = 0; i < p->n_repeated; i++)
 		if (is_same(p->repeated[i], hdr)) {

@@ -35,5 +35,7 @@ int pieces_next(struct pieces *p, uint64_t ts_ns);
 #define PIECES_REPEATED_MAX 4096
 #define PIECES_REPEATED_BYTES (16u << 20)
 int pieces_note(struct pieces *p, const struct scap_evt *evt);
+/* Returns whether pieces_note keeps events of @type. */
+int pieces_repeat(unsigned int type);
 
 #endif /* SAKER_PIECES_H */

@@ -69,6 +69,8 @@ static void put_run(const struct report *r, FILE *f)
 	put(f, r->live ? "time of the capture" : "time to read", "%12.3f s", elapsed);
 	put_count(f, "events", r->n_events);
 	put_count(f, "events shown", r->n_shown);
+	if (r->n_skipped)
+		put_count(f, "events not read, before --from", r->n_skipped);
 	if (elapsed > 0)
 		put(f, "events per second", "%12.0f", r->n_events / elapsed);
 	if (r->written && r->n_pieces > 1)

@@ -16,6 +16,7 @@ struct report {
 	 */
 	uint64_t start_ns, opened_ns, first_line_ns, end_ns;
 	uint64_t n_events, n_shown;
+	uint64_t n_skipped; /* before the checkpoint that --from began at */
 	uint64_t peak_anon_kb; /* 0: unknown */
 	const char *written; /* the capture file; NULL: none */
 	uint64_t written_bytes;
