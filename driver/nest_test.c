@@ -208,7 +208,7 @@ static void check_enter(struct nest *n, const struct rec_hdr *rec)
 	struct scap_params p;
 	struct scap_evt evt;
 
-	if (scap_expand_enter(n->expand, &evt, rec))
+	if (scap_expand_enter(n->expand, &evt, NULL, rec))
 		fail_msg("the enter of call %u has type %#x", rec->nr, rec->evt.type);
 	assert_int_equal(scap_evt_params(evt.hdr, &p), 0);
 	assert_int_equal(p.n, scap_event_info(evt.type)->n_params);

@@ -176,11 +176,13 @@ int scap_projection_init(struct scap_projection *pr, unsigned int type, unsigned
 									      : 0;
 		v->clear = result_bits(dst, p);
 		v->absent = v->min && is_limit(dst, p) ? 0xff : 0;
+		v->plain = !v->clear && (v->size == 4 || v->size == 8) ? v->size : 0;
 	}
 	return 0;
 }
 
-static void put_other_number(uint8_t *dst, size_t size, const uint8_t *src, size_t len, int sign)
+/* Copies a number of @len bytes as one of @size bytes; an invalid size becomes 0. */
+static void put_number(uint8_t *dst, size_t size, const uint8_t *src, size_t len, int sign)
 {
 	if (len >= size) {
 		memcpy(dst, src, size);
@@ -188,18 +190,6 @@ static void put_other_number(uint8_t *dst, size_t size, const uint8_t *src, size
 	}
 	memcpy(dst, src, len);
 	memset(dst + len, sign && len && src[len - 1] & 0x80 ? 0xff : 0, size - len);
-}
-
-/* Copies a number of @len bytes as one of @size bytes; an invalid size becomes 0. The sizes are
- * nearly always equal, and then constant. */
-static inline void put_number(uint8_t *dst, size_t size, const uint8_t *src, size_t len, int sign)
-{
-	if (size == len && size == 8)
-		memcpy(dst, src, 8);
-	else if (size == len && size == 4)
-		memcpy(dst, src, 4);
-	else
-		put_other_number(dst, size, src, len, sign);
 }
 
 static void clear_bits(uint8_t *p, uint32_t bits)
@@ -230,47 +220,75 @@ static void put_len(uint8_t *lens, unsigned int i, size_t len_sz, uint32_t len)
 		memcpy(lens + i * sizeof(len), &len, sizeof(len));
 }
 
-int scap_projection_run(const struct scap_projection *pr, void *buf, size_t buf_sz,
-			const struct ppm_evt_hdr *src, const struct scap_params *params)
+/* Puts the value of @v, made from @from, at @p, before @end. Returns its length, or -ENOSPC. */
+static int put_param(uint8_t *p, const uint8_t *end, const struct scap_projection_param *v,
+		     const struct scap_param *from)
 {
-	const struct scap_param none = {(const uint8_t *)"", 0};
+	const size_t len = from->len > v->size ? from->len : v->size;
+
+	if ((size_t)(end - p) < len + v->min)
+		return -ENOSPC;
+	if (v->absent && !from->len) {
+		memset(p, v->absent, v->size);
+		return v->size;
+	}
+	if (!v->size || (!v->min && !from->len))
+		return (int)put_bytes(p, v->min, from->p, from->len);
+	put_number(p, v->size, from->p, from->len, v->is_signed);
+	if (v->clear)
+		clear_bits(p, v->clear);
+	return v->size;
+}
+
+/* Works as put_param. Nearly all parameters are numbers that are copied unchanged. */
+static inline int put_param_fast(uint8_t *p, const uint8_t *end,
+				 const struct scap_projection_param *v,
+				 const struct scap_param *from)
+{
+	if (from->len != v->plain || (size_t)(end - p) < sizeof(uint64_t) || !v->plain)
+		return put_param(p, end, v, from);
+	if (v->plain == sizeof(uint64_t))
+		memcpy(p, from->p, sizeof(uint64_t));
+	else
+		memcpy(p, from->p, sizeof(uint32_t));
+	return v->plain;
+}
+
+int scap_projection_split(const struct scap_projection *pr, void *buf, size_t buf_sz,
+			  const struct ppm_evt_hdr *src, const struct scap_params *params,
+			  struct scap_params *out)
+{
+	static const struct scap_param none = {(const uint8_t *)"", 0};
 	struct ppm_evt_hdr *hdr = buf;
 	uint8_t *lens = (uint8_t *)buf + sizeof(*hdr);
 	uint8_t *p = lens + (size_t)pr->n * pr->len_sz;
-	uint8_t *end = (uint8_t *)buf + buf_sz;
+	const uint8_t *end = (uint8_t *)buf + buf_sz;
 
 	if (buf_sz < sizeof(*hdr) + (size_t)pr->n * pr->len_sz)
 		return -ENOSPC;
+	out->n = pr->n;
 	for (unsigned int i = 0; i < pr->n; i++) {
 		const struct scap_projection_param *v = &pr->v[i];
-		const struct scap_param *from = &none;
-		size_t len;
+		const int known = v->from >= 0 && (unsigned int)v->from < params->n;
+		const int len = put_param_fast(p, end, v, known ? &params->v[v->from] : &none);
 
-		if (v->from >= 0 && (unsigned int)v->from < params->n)
-			from = &params->v[v->from];
-		len = from->len > v->size ? from->len : v->size;
-		if ((size_t)(end - p) < len + v->min || (pr->len_sz == 2 && len > UINT16_MAX))
+		if (len < 0 || (pr->len_sz == 2 && len > UINT16_MAX))
 			return -ENOSPC;
-		if (v->absent && !from->len) {
-			memset(p, v->absent, v->size);
-			len = v->size;
-		} else if (v->size && (v->min || from->len)) {
-			put_number(p, v->size, from->p, from->len, v->is_signed);
-			len = v->size;
-			if (v->clear)
-				clear_bits(p, v->clear);
-		} else {
-			len = put_bytes(p, v->min, from->p, from->len);
-		}
-		put_len(lens, i, pr->len_sz, len);
+		put_len(lens, i, pr->len_sz, (uint32_t)len);
+		out->v[i] = (struct scap_param){p, (uint32_t)len};
 		p += len;
 	}
-	hdr->ts = src->ts;
-	hdr->tid = src->tid;
-	hdr->len = (uint32_t)(p - (uint8_t *)buf);
-	hdr->type = pr->type;
-	hdr->nparams = pr->n;
+	*hdr = (struct ppm_evt_hdr){src->ts, src->tid, (uint32_t)(p - (uint8_t *)buf), pr->type,
+				    pr->n};
 	return (int)hdr->len;
+}
+
+int scap_projection_run(const struct scap_projection *pr, void *buf, size_t buf_sz,
+			const struct ppm_evt_hdr *src, const struct scap_params *params)
+{
+	struct scap_params unused;
+
+	return scap_projection_split(pr, buf, buf_sz, src, params, &unused);
 }
 
 int scap_evt_project(void *buf, size_t buf_sz, unsigned int type, unsigned int n_params,

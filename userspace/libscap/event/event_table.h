@@ -119,6 +119,7 @@ struct scap_projection {
 			clear; /* bits that belong to the result of the call and not to its enter */
 		uint8_t absent; /* value of each byte if the source has none; 0: default of the type
 				 */
+		uint8_t plain; /* a source of this size is copied unchanged; 0: none is */
 	} v[EVT_MAX_PARAMS];
 };
 
@@ -128,6 +129,10 @@ int scap_projection_init(struct scap_projection *pr, unsigned int type, unsigned
 /* @params: those of @src, which must have the source type given to init. */
 int scap_projection_run(const struct scap_projection *pr, void *buf, size_t buf_sz,
 			const struct ppm_evt_hdr *src, const struct scap_params *params);
+/* The same; *out: the parameters of the result. */
+int scap_projection_split(const struct scap_projection *pr, void *buf, size_t buf_sz,
+			  const struct ppm_evt_hdr *src, const struct scap_params *params,
+			  struct scap_params *out);
 
 /* Returns the size of a number of type @param_type (enum param_type); 0: variable. */
 size_t scap_param_size(unsigned int param_type);

@@ -19,6 +19,7 @@ struct scap_expand {
 	 * use. */
 	struct scap_projection plans[EVT_INDEX_MAX / 2];
 	uint8_t has_plan[EVT_INDEX_MAX / 2];
+	struct scap_params of_exit, of_enter;
 	uint8_t buf[2 * DRV_REC_MAX];
 };
 
@@ -58,17 +59,24 @@ static uint16_t call_flags(const struct rec_hdr *rec)
 	       (rec->flags & REC_F_STATE_ONLY ? SCAP_EVT_F_STATE_ONLY : 0);
 }
 
-static int enter_of_exit(struct scap_expand *x, const struct rec_hdr *rec)
+static int enter_of_exit(struct scap_expand *x, struct scap_params *params,
+			 const struct rec_hdr *rec)
 {
 	const struct scap_projection *plan = plan_of(x, rec->evt.type);
 	struct ppm_evt_hdr *enter = (struct ppm_evt_hdr *)x->buf;
-	struct scap_params params;
 
-	if (!plan || scap_evt_params(&rec->evt, &params) ||
-	    scap_projection_run(plan, x->buf, sizeof(x->buf), &rec->evt, &params) < 0)
+	if (!plan || scap_evt_params(&rec->evt, &x->of_exit) ||
+	    scap_projection_split(plan, x->buf, sizeof(x->buf), &rec->evt, &x->of_exit, params) < 0)
 		return -EBADMSG;
 	enter->ts = rec->enter_ns;
 	return 0;
+}
+
+static int enter_of_raw(struct scap_expand *x, struct scap_params *params,
+			const struct rec_hdr *rec)
+{
+	return scap_raw_enter(x->buf, sizeof(x->buf), rec)
+		       ?: scap_evt_params((const struct ppm_evt_hdr *)x->buf, params);
 }
 
 /* A call is shown as one line, at its exit; a call that blocks is shown at its enter, too. */
@@ -77,13 +85,16 @@ static uint16_t enter_flags(const struct rec_hdr *rec)
 	return rec->flags & REC_F_BLOCKED ? SCAP_EVT_F_BLOCKED : SCAP_EVT_F_HIDDEN;
 }
 
-int scap_expand_enter(struct scap_expand *x, struct scap_evt *evt, const struct rec_hdr *rec)
+int scap_expand_enter(struct scap_expand *x, struct scap_evt *evt, struct scap_params *params,
+		      const struct rec_hdr *rec)
 {
 	int err = -EBADMSG;
 
+	if (!params)
+		params = &x->of_enter;
 	if (well_formed(rec))
-		err = rec->flags & REC_F_RAW_ENTER ? scap_raw_enter(x->buf, sizeof(x->buf), rec)
-						   : enter_of_exit(x, rec);
+		err = rec->flags & REC_F_RAW_ENTER ? enter_of_raw(x, params, rec)
+						   : enter_of_exit(x, params, rec);
 	if (err)
 		return err;
 	evt->hdr = (struct ppm_evt_hdr *)x->buf;
@@ -93,10 +104,12 @@ int scap_expand_enter(struct scap_expand *x, struct scap_evt *evt, const struct 
 	return 0;
 }
 
-int scap_expand_exit(struct scap_evt *evt, const struct rec_hdr *rec)
+int scap_expand_exit(struct scap_evt *evt, struct scap_params *params, const struct rec_hdr *rec)
 {
 	if (!well_formed(rec))
 		return -EBADMSG;
+	if (params)
+		scap_evt_params(&rec->evt, params);
 	evt->hdr = &rec->evt;
 	evt->type = rec->evt.type;
 	evt->nr = rec->nr;

@@ -20,12 +20,14 @@ static inline int scap_rec_has_enter(const struct rec_hdr *rec)
 
 /*
  * Builds the enter event of a finished call or of a raw enter; all of *evt except times, CPU and
- * number. Borrowed until the next call of this function. Returns 0, or -EBADMSG for a malformed
- * record.
+ * number, and its parameters unless @params is NULL. Borrowed until the next call of this function.
+ * Returns 0, or -EBADMSG for a malformed record.
  */
-int scap_expand_enter(struct scap_expand *x, struct scap_evt *evt, const struct rec_hdr *rec);
+int scap_expand_enter(struct scap_expand *x, struct scap_evt *evt, struct scap_params *params,
+		      const struct rec_hdr *rec);
 
-/* Returns the event that the record holds itself. Borrowed from the record. */
-int scap_expand_exit(struct scap_evt *evt, const struct rec_hdr *rec);
+/* Returns the event that the record holds itself, as scap_expand_enter. Borrowed from the record.
+ */
+int scap_expand_exit(struct scap_evt *evt, struct scap_params *params, const struct rec_hdr *rec);
 
 #endif /* SCAP_EVENT_EXPAND_H */

@@ -61,7 +61,7 @@ struct result {
 
 static void enter(struct result *res, struct scap_expand *x, const struct rec *r)
 {
-	assert_int_equal(scap_expand_enter(x, &res->evt, &r->hdr), 0);
+	assert_int_equal(scap_expand_enter(x, &res->evt, NULL, &r->hdr), 0);
 	assert_int_equal(scap_evt_params(res->evt.hdr, &res->p), 0);
 	assert_int_equal(res->evt.type, res->evt.hdr->type);
 }
@@ -108,7 +108,7 @@ static void test_finished_call(void **state)
 	assert_int_equal(num(&res, 0), 5);
 	assert_int_equal(num(&res, 1), 80);
 
-	assert_int_equal(scap_expand_exit(&res.evt, &r.hdr), 0);
+	assert_int_equal(scap_expand_exit(&res.evt, NULL, &r.hdr), 0);
 	assert_ptr_equal(res.evt.hdr, &r.hdr.evt);
 	assert_int_equal(res.evt.flags, SCAP_EVT_F_FULL);
 	assert_int_equal(res.evt.nr, 0);
@@ -143,7 +143,7 @@ static void test_no_call(void **state)
 	begin(&r, 0, REC_NR_NONE, EVT_SWITCH_E, 1);
 	put_num(&r, 17, 8);
 	assert_int_equal(scap_rec_has_enter(&r.hdr), 0);
-	assert_int_equal(scap_expand_exit(&evt, &r.hdr), 0);
+	assert_int_equal(scap_expand_exit(&evt, NULL, &r.hdr), 0);
 	assert_int_equal(evt.flags, 0);
 	assert_int_equal(evt.nr, REC_NR_NONE);
 }
@@ -353,15 +353,15 @@ static void test_malformed(void **state)
 
 	begin_raw(&r, 0, 0, args, NULL, 0);
 	r.hdr.evt.nparams = 5;
-	assert_int_equal(scap_expand_enter(*state, &evt, &r.hdr), -EBADMSG);
+	assert_int_equal(scap_expand_enter(*state, &evt, NULL, &r.hdr), -EBADMSG);
 	begin_raw(&r, 0, 0, args, NULL, 0);
 	r.hdr.evt.len = r.hdr.len; /* as long as the record with its header */
-	assert_int_equal(scap_expand_enter(*state, &evt, &r.hdr), -EBADMSG);
-	assert_int_equal(scap_expand_exit(&evt, &r.hdr), -EBADMSG);
+	assert_int_equal(scap_expand_enter(*state, &evt, NULL, &r.hdr), -EBADMSG);
+	assert_int_equal(scap_expand_exit(&evt, NULL, &r.hdr), -EBADMSG);
 	begin(&r, 0, 0, EVT_PRIVATE + 1, 0);
 	put_num(&r, 0, 0);
 	r.hdr.enter_ns = 1;
-	assert_int_equal(scap_expand_enter(*state, &evt, &r.hdr), -EBADMSG);
+	assert_int_equal(scap_expand_enter(*state, &evt, NULL, &r.hdr), -EBADMSG);
 }
 
 int main(void)

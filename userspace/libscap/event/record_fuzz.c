@@ -20,9 +20,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	memcpy(rec, data, sz);
 	rec->len = (uint16_t)sz;
 	rec->evt.len = (uint32_t)(sz - offsetof(struct rec_hdr, evt));
-	if (!scap_expand_enter(x, &evt, rec) && event_block_check(evt.hdr, evt.hdr->len))
+	if (!scap_expand_enter(x, &evt, NULL, rec) && event_block_check(evt.hdr, evt.hdr->len))
 		abort();
-	scap_expand_exit(&evt, rec);
+	scap_expand_exit(&evt, NULL, rec);
 	free(rec);
 	return 0;
 }

@@ -352,6 +352,7 @@ static int live_open_code(const void *engine, uint32_t dev, uint64_t ino)
 
 const struct scap_engine_ops scap_live_ops = {
 	.next = live_next,
+	.next_split = live_next_split,
 	.stop = live_stop,
 	.is_over = live_is_over,
 	.state = live_state,

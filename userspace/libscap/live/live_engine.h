@@ -24,8 +24,8 @@ struct live_source {
 	struct live_engine *engine;
 	struct ring *ring; /* NULL: the source of notes, or of mappings */
 	int map_ring; /* number of the buffer of mappings; -1: none */
-	const struct rec_hdr *rec; /* the first record; NULL: none, or not read yet */
-	int enter_done;
+	const struct rec_hdr *rec; /* the first record; NULL: none */
+	int enter_due; /* its enter event is next */
 	uint64_t n_lost; /* losses of the ring that were noted */
 	uint64_t n_records; /* events of the ring that were delivered */
 };
@@ -79,15 +79,10 @@ unsigned int live_add_sources(struct live_engine *e);
 /* Returns the next call that was under way at the start, before any note; NULL: none. */
 const struct rec_hdr *live_next_call_under_way(const struct live_engine *e);
 
-/* Returns whether the enter event of the first record is next. */
-static inline int live_at_enter(const struct live_source *s)
-{
-	return !s->enter_done && scap_rec_has_enter(s->rec);
-}
-
 /* ---- live_events.c: the stream of events ---- */
 
 int live_next(void *engine, struct scap_evt *evt, int timeout_ms);
+int live_next_split(void *engine, struct scap_evt *evt, struct scap_params *params, int timeout_ms);
 
 /* ---- engine_live.c: what follows the clock and the CPUs ---- */
 

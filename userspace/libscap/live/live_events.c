@@ -36,7 +36,7 @@ static int expand_note(struct live_engine *e, struct scap_evt *evt)
 	if (!under_way)
 		return plain_event(evt, live_notes_first(e->notes, &evt->cpu));
 	evt->cpu = under_way->cpu;
-	err = scap_expand_enter(e->expand, evt, under_way);
+	err = scap_expand_enter(e->expand, evt, NULL, under_way);
 	evt->flags |= SCAP_EVT_F_BEFORE;
 	return err;
 }
@@ -47,16 +47,28 @@ static int expand_map(struct scap_evt *evt, struct live_maps *maps, unsigned int
 	return plain_event(evt, live_maps_event(maps, i));
 }
 
-static int expand(struct live_engine *e, struct scap_evt *evt, const struct live_source *s)
+/* Expands what is in no ring of the driver. */
+static __attribute__((noinline)) int expand_other(struct live_engine *e, struct scap_evt *evt,
+						  struct scap_params *params,
+						  const struct live_source *s)
 {
-	if (s->map_ring >= 0)
-		return expand_map(evt, e->maps, (unsigned int)s->map_ring);
+	int err = s->map_ring >= 0 ? expand_map(evt, e->maps, (unsigned int)s->map_ring)
+				   : expand_note(e, evt);
+
+	if (!err && params)
+		scap_evt_params(evt->hdr, params);
+	return err;
+}
+
+static inline int expand(struct live_engine *e, struct scap_evt *evt, struct scap_params *params,
+			 const struct live_source *s)
+{
 	if (!s->ring)
-		return expand_note(e, evt);
+		return expand_other(e, evt, params, s);
 	evt->cpu = (uint16_t)ring_cpu(s->ring);
-	if (live_at_enter(s) || s->rec->flags & REC_F_RAW_ENTER)
-		return scap_expand_enter(e->expand, evt, s->rec);
-	return scap_expand_exit(evt, s->rec);
+	if (s->enter_due || s->rec->flags & REC_F_RAW_ENTER)
+		return scap_expand_enter(e->expand, evt, params, s->rec);
+	return scap_expand_exit(evt, params, s->rec);
 }
 
 /* Follows steps of the clock, between events. */
@@ -229,29 +241,39 @@ static void set_time(struct live_engine *e, struct scap_evt *evt, const struct m
 	evt->flags |= SCAP_EVT_F_CLAMPED;
 }
 
-/* Returns 1 with an event, 0 if none may be delivered yet. */
-static int next_event(struct live_engine *e, struct scap_evt *evt)
+/* Returns 1 with the next event of the sources, 0 if none may be delivered yet. */
+static inline int next_of_sources(struct live_engine *e, struct scap_evt *evt,
+				  struct scap_params *params)
 {
 	struct merge_item item;
 
-	if (next_injected(e, evt))
-		return 1;
-	if (e->held)
-		return held_event(e, evt);
 	if (e->now >= e->next_clock_check)
 		check_clock(e);
 	while (merge_next(e->merge, &item)) {
 		const struct live_source *s = e->sources[item.source];
 
-		if (expand(e, evt, s)) {
+		if (expand(e, evt, params, s)) {
 			e->n_bad += s->ring != NULL;
 			continue;
 		}
 		set_time(e, evt, &item);
-		if (e->maps)
-			follow_maps(e, evt);
 		if (evt->type == EVT_CPU_HOTPLUG_E)
 			live_follow_hotplug(e, evt);
+		return 1;
+	}
+	return 0;
+}
+
+/* Works as next_event, of a capture with samples: some events go before others, or wait. */
+static __attribute__((noinline)) int next_with_samples(struct live_engine *e, struct scap_evt *evt)
+{
+	if (next_injected(e, evt))
+		return 1;
+	if (e->held)
+		return held_event(e, evt);
+	while (next_of_sources(e, evt, NULL)) {
+		if (e->maps)
+			follow_maps(e, evt);
 		if (hold_for_stack(e, evt))
 			return next_injected(e, evt) || held_event(e, evt);
 		if (!is_part(e, evt)) {
@@ -264,6 +286,18 @@ static int next_event(struct live_engine *e, struct scap_evt *evt)
 	if (e->stopped && e->join)
 		deferred_stacks_expire(e->join, UINT64_MAX);
 	return e->stopped && next_injected(e, evt);
+}
+
+/* Returns 1 with an event, 0 if none may be delivered yet. @params: NULL or its parameters. */
+static int next_event(struct live_engine *e, struct scap_evt *evt, struct scap_params *params)
+{
+	if (!e->maps && !e->join && !e->unwind)
+		return next_of_sources(e, evt, params);
+	if (!next_with_samples(e, evt))
+		return 0;
+	if (params)
+		scap_evt_params(evt->hdr, params);
+	return 1;
 }
 
 static void set_asleep(struct live_engine *e, enum ring_sleep how)
@@ -294,7 +328,8 @@ static int nap(struct live_engine *e, int timeout_ms)
 }
 
 /* Sleeps until an event may be delivered. A negative timeout means none. */
-static int wait_for_event(struct live_engine *e, struct scap_evt *evt, int timeout_ms)
+static int wait_for_event(struct live_engine *e, struct scap_evt *evt, struct scap_params *params,
+			  int timeout_ms)
 {
 	const uint64_t start = live_boot_now(e);
 	int found, left_ms = timeout_ms;
@@ -302,7 +337,7 @@ static int wait_for_event(struct live_engine *e, struct scap_evt *evt, int timeo
 	for (;;) {
 		set_asleep(e, e->quiet ? RING_SLEEPS : RING_NAPS);
 		/* Records that came before the driver saw that we sleep ring no doorbell. */
-		found = next_event(e, evt);
+		found = next_event(e, evt, params);
 		if (found || left_ms == 0)
 			break;
 		if (!nap(e, left_ms))
@@ -318,19 +353,28 @@ static int wait_for_event(struct live_engine *e, struct scap_evt *evt, int timeo
 	return found;
 }
 
-int live_next(void *engine, struct scap_evt *evt, int timeout_ms)
+/* Works as live_next_split if there is no event at once. */
+static __attribute__((noinline)) int next_after_wait(struct live_engine *e, struct scap_evt *evt,
+						     struct scap_params *params, int timeout_ms)
 {
-	struct live_engine *e = engine;
-	int found = next_event(e, evt);
+	int found;
 
-	if (!found && e->stopped)
+	if (e->stopped)
 		return -ENODATA;
-	if (found)
-		return found;
-	found = wait_for_event(e, evt, timeout_ms);
+	found = wait_for_event(e, evt, params, timeout_ms);
 	if (found)
 		e->nap_ms = e->nap_ms * 2 < e->nap_max_ms ? e->nap_ms * 2 : e->nap_max_ms;
 	else if (timeout_ms) /* otherwise the caller only polled before it waits */
 		e->nap_ms = NAP_MIN_MS;
 	return found;
+}
+
+int live_next_split(void *engine, struct scap_evt *evt, struct scap_params *params, int timeout_ms)
+{
+	return next_event(engine, evt, params) ?: next_after_wait(engine, evt, params, timeout_ms);
+}
+
+int live_next(void *engine, struct scap_evt *evt, int timeout_ms)
+{
+	return live_next_split(engine, evt, NULL, timeout_ms);
 }

@@ -80,41 +80,53 @@ static void notes_pop(struct live_engine *e)
 		live_notes_pop(e->notes);
 }
 
+/* Reads the first record of a ring. Returns its key. */
+static inline uint64_t first_key(struct live_source *s)
+{
+	s->rec = ring_peek(s->ring);
+	if (!s->rec)
+		return MERGE_NO_KEY;
+	s->enter_due = scap_rec_has_enter(s->rec);
+	return rec_key(s->rec);
+}
+
+static __attribute__((noinline)) uint64_t other_key(struct live_source *s)
+{
+	return s->map_ring >= 0 ? live_maps_key(s->engine->maps, (unsigned int)s->map_ring)
+				: notes_key(s->engine);
+}
+
 static uint64_t source_key(void *source)
 {
 	struct live_source *s = source;
 
-	if (s->map_ring >= 0)
-		return live_maps_key(s->engine->maps, (unsigned int)s->map_ring);
 	if (!s->ring)
-		return notes_key(s->engine);
-	if (!s->rec)
-		s->rec = ring_peek(s->ring);
-	if (!s->rec)
-		return MERGE_NO_KEY;
-	return s->enter_done ? s->rec->evt.ts : rec_key(s->rec);
+		return other_key(s);
+	return s->rec ? MERGE_NO_KEY : first_key(s); /* a record whose time is MERGE_NO_KEY */
 }
 
-static void source_pop(void *source)
+static __attribute__((noinline)) uint64_t other_pop(struct live_source *s)
+{
+	if (s->map_ring >= 0)
+		live_maps_pop(s->engine->maps, (unsigned int)s->map_ring);
+	else
+		notes_pop(s->engine);
+	return other_key(s);
+}
+
+static uint64_t source_pop(void *source)
 {
 	struct live_source *s = source;
 
-	if (s->map_ring >= 0) {
-		live_maps_pop(s->engine->maps, (unsigned int)s->map_ring);
-		return;
-	}
-	if (!s->ring) {
-		notes_pop(s->engine);
-		return;
-	}
-	if (live_at_enter(s)) {
-		s->enter_done = 1;
-		return;
+	if (!s->ring)
+		return other_pop(s);
+	if (s->enter_due) {
+		s->enter_due = 0;
+		return s->rec->evt.ts;
 	}
 	ring_advance(s->ring);
-	s->rec = NULL;
-	s->enter_done = 0;
 	s->n_records++;
+	return first_key(s);
 }
 
 static void source_release(void *source)

@@ -4,6 +4,9 @@
  * source and read its bound, in this order. Records that arrive in a source after that have a key
  * of at least the watermark, the lowest of all bounds; so the round delivers everything below it.
  * Equal keys are ordered by source, then by position: the result is a stable sort.
+ *
+ * Most items come in runs from one source. A run goes on while its keys are below the limit, that
+ * is the watermark and the first keys of all others; the tree is updated at its end.
  */
 #include "ring/merge.h"
 
@@ -23,6 +26,7 @@ struct merge {
 	uint64_t *keys; /* by leaf */
 	uint32_t *n_popped; /* by source, since its last release */
 	uint64_t watermark;
+	uint64_t limit; /* of the run of `lent` */
 	uint64_t last; /* order of the last delivered item */
 	uint64_t n_late;
 	uint32_t lent; /* source of the last delivered item, to be popped; or NOBODY */
@@ -48,7 +52,6 @@ static void play(struct merge *m, unsigned int node)
 /* Updates the tree after the first key of @source has changed. */
 static void replay(struct merge *m, unsigned int source)
 {
-	m->keys[source] = m->ops->key(m->sources[source]);
 	for (unsigned int node = (m->n_leaves + source) / 2; node; node /= 2)
 		play(m, node);
 }
@@ -115,17 +118,21 @@ static void release(struct merge *m, unsigned int source)
 	m->ops->release(m->sources[source]);
 }
 
-static void pop_lent(struct merge *m)
+/* Pops the last delivered item, if any. Returns whether its source delivers the next one, too. */
+static int goes_on(struct merge *m)
 {
 	const unsigned int source = m->lent;
 
 	if (source == NOBODY)
-		return;
-	m->lent = NOBODY;
-	m->ops->pop(m->sources[source]);
+		return 0;
+	m->keys[source] = m->ops->pop(m->sources[source]);
 	if (++m->n_popped[source] == RELEASE_EVERY)
 		release(m, source);
+	if (m->keys[source] < m->limit)
+		return 1;
+	m->lent = NOBODY;
 	replay(m, source);
+	return 0;
 }
 
 /* Refreshes @source until no writer is in flight: everything begun before is then complete. Takes a
@@ -164,36 +171,62 @@ static void new_round(struct merge *m)
 		bound = source_bound(m, i);
 		if (bound < watermark)
 			watermark = bound;
-		if (m->keys[i] == MERGE_NO_KEY)
+		if (m->keys[i] == MERGE_NO_KEY) {
+			m->keys[i] = m->ops->key(m->sources[i]);
 			replay(m, i);
+		}
 	}
 	if (watermark > m->watermark)
 		m->watermark = watermark;
 }
 
-static int deliver(struct merge *m, struct merge_item *item)
+/* Returns the limit of a run of @source, the winner. */
+static uint64_t run_limit(const struct merge *m, uint32_t source)
+{
+	uint64_t limit = m->watermark;
+
+	for (unsigned int node = m->n_leaves + source; node > 1; node /= 2) {
+		const uint32_t rival = m->winner[node ^ 1];
+
+		if (m->keys[rival] < limit)
+			limit = m->keys[rival] + (source < rival);
+	}
+	return limit;
+}
+
+/* Begins the run of the winner. Returns 0 if its first item may not be delivered yet. */
+static int begin_run(struct merge *m)
 {
 	const uint32_t source = m->winner[1];
-	const uint64_t key = m->keys[source];
 
-	if (key >= m->watermark)
+	if (m->keys[source] >= m->watermark)
 		return 0;
-	if (key < m->last)
-		m->n_late++;
-	else
-		m->last = key;
 	m->lent = source;
-	*item = (struct merge_item){source, key, m->last};
+	m->limit = run_limit(m, source);
 	return 1;
+}
+
+static __attribute__((noinline)) int next_run(struct merge *m)
+{
+	if (begin_run(m))
+		return 1;
+	new_round(m);
+	return begin_run(m);
 }
 
 int merge_next(struct merge *m, struct merge_item *item)
 {
-	pop_lent(m);
-	if (deliver(m, item))
-		return 1;
-	new_round(m);
-	return deliver(m, item);
+	uint64_t key;
+
+	if (!goes_on(m) && !next_run(m))
+		return 0;
+	key = m->keys[m->lent];
+	if (key < m->last)
+		m->n_late++;
+	else
+		m->last = key;
+	*item = (struct merge_item){m->lent, key, m->last};
+	return 1;
 }
 
 void merge_drain(struct merge *m)

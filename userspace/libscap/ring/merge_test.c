@@ -210,7 +210,7 @@ static uint64_t sim_key(void *source)
 	return c->next < c->head ? c->items[c->next].key : MERGE_NO_KEY;
 }
 
-static void sim_pop(void *source)
+static uint64_t sim_pop(void *source)
 {
 	struct cpu *c = source;
 
@@ -219,6 +219,7 @@ static void sim_pop(void *source)
 	if (c->next - c->released > c->sim->max_keep)
 		c->sim->max_keep = c->next - c->released;
 	run_on(c->sim, 100);
+	return sim_key(source);
 }
 
 static void sim_release(void *source)

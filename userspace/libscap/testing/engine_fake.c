@@ -180,12 +180,12 @@ static int add_record(struct scap_fake *f, const struct rec_hdr *rec, uint16_t c
 	int err;
 
 	if (scap_rec_has_enter(rec)) {
-		err = scap_expand_enter(f->expand, &evt, rec);
+		err = scap_expand_enter(f->expand, &evt, NULL, rec);
 		evt.ts_ns = evt.true_ns = rec->enter_ns;
 		if (err || (err = add(f, &evt)))
 			return err;
 	}
-	err = scap_expand_exit(&evt, rec);
+	err = scap_expand_exit(&evt, NULL, rec);
 	evt.ts_ns = evt.true_ns = rec->evt.ts;
 	return err ? err : add(f, &evt);
 }
