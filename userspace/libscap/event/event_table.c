@@ -128,34 +128,39 @@ static inline uint32_t read_len(const uint8_t *lens, unsigned int i, size_t len_
 	return l32;
 }
 
+/* Returns how many of the first @n parameters fit into @room bytes. */
+static unsigned int n_fitting(const struct scap_param *v, unsigned int n, size_t room)
+{
+	unsigned int i = 0;
+
+	for (; i < n && v[i].len <= room; i++)
+		room -= v[i].len;
+	return i;
+}
+
 /* Inlined twice, with len_sz constant: this runs for every event. */
 static inline __attribute__((always_inline)) int split(const struct ppm_evt_hdr *evt,
 						       struct scap_params *out, size_t len_sz)
 {
 	const uint8_t *lens = (const uint8_t *)(evt + 1);
 	const uint32_t n = evt->nparams;
-	const uint8_t *p;
-	size_t left;
+	size_t at = sizeof(*evt) + n * len_sz;
 
 	out->n = 0;
-	if (n > EVT_MAX_PARAMS || evt->len < sizeof(*evt) + n * len_sz)
+	if (n > EVT_MAX_PARAMS || evt->len < at)
 		return -EBADMSG;
-	p = lens + n * len_sz;
-	left = evt->len - sizeof(*evt) - n * len_sz;
 	for (unsigned int i = 0; i < n; i++) {
 		const uint32_t len = read_len(lens, i, len_sz);
 
-		if (len > left) {
-			out->n = i;
-			return -EBADMSG;
-		}
-		out->v[i].p = p;
+		out->v[i].p = (const uint8_t *)evt + at;
 		out->v[i].len = len;
-		p += len;
-		left -= len;
+		at += len;
 	}
 	out->n = n;
-	return 0;
+	if (at <= evt->len)
+		return 0;
+	out->n = n_fitting(out->v, n, evt->len - sizeof(*evt) - n * len_sz);
+	return -EBADMSG;
 }
 
 int scap_evt_params(const struct ppm_evt_hdr *evt, struct scap_params *out)

@@ -110,6 +110,8 @@ struct scap_projection {
 	uint16_t type;
 	uint8_t n; /* number of parameters of the result */
 	uint8_t len_sz;
+	uint8_t n_from; /* all are numbers copied unchanged (plain) from the first n_from parameters
+			   of the source; 0: not so */
 	struct scap_projection_param {
 		int8_t from; /* number of the parameter in the source; -1: none */
 		uint8_t size; /* size of a number; 0: bytes are copied unchanged */

@@ -72,8 +72,8 @@ static int enter_of_exit(struct scap_expand *x, struct scap_params *params,
 	return 0;
 }
 
-static int enter_of_raw(struct scap_expand *x, struct scap_params *params,
-			const struct rec_hdr *rec)
+static __attribute__((noinline)) int enter_of_raw(struct scap_expand *x, struct scap_params *params,
+						  const struct rec_hdr *rec)
 {
 	return scap_raw_enter(x->buf, sizeof(x->buf), rec)
 		       ?: scap_evt_params((const struct ppm_evt_hdr *)x->buf, params);
@@ -98,7 +98,7 @@ int scap_expand_enter(struct scap_expand *x, struct scap_evt *evt, struct scap_p
 	if (err)
 		return err;
 	evt->hdr = (struct ppm_evt_hdr *)x->buf;
-	evt->type = evt->hdr->type;
+	evt->type = rec->evt.type & ~1u;
 	evt->nr = rec->nr;
 	evt->flags = enter_flags(rec) | call_flags(rec);
 	return 0;

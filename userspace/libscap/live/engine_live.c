@@ -232,6 +232,7 @@ static int open_driver(struct live_engine *e, const struct scap_open_opts *opts,
 	}
 	if (!err)
 		e->unwind = live_unwind_of(e->driver);
+	e->has_samples = e->maps || e->join || e->unwind;
 	return err ?: live_open_sources(e) ?: live_attach(e->driver);
 }
 

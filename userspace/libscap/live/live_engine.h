@@ -47,6 +47,7 @@ struct live_engine {
 	struct live_maps *maps; /* NULL: not requested */
 	struct deferred_stacks *join; /* NULL: no samples */
 	struct live_unwind *unwind; /* NULL: no tables */
+	int has_samples; /* some of these three are there */
 	int held; /* an event that waits for others that go before it */
 	struct scap_evt held_evt;
 	uint64_t stack_wait_ns; /* since when it waits for its stack, and all events behind it; 0:
@@ -78,6 +79,20 @@ int live_open_sources(struct live_engine *e);
 unsigned int live_add_sources(struct live_engine *e);
 /* Returns the next call that was under way at the start, before any note; NULL: none. */
 const struct rec_hdr *live_next_call_under_way(const struct live_engine *e);
+
+/* Pops the first record, or note. Returns the key of the next one. */
+uint64_t live_pop_record(struct live_source *s);
+
+/* Pops the first event of a source of the merge. Returns the key of the next one. */
+static inline uint64_t live_pop(void *source)
+{
+	struct live_source *s = source;
+
+	if (!s->enter_due)
+		return live_pop_record(s);
+	s->enter_due = 0;
+	return s->rec->evt.ts;
+}
 
 /* ---- live_events.c: the stream of events ---- */
 

@@ -72,7 +72,7 @@ static inline int expand(struct live_engine *e, struct scap_evt *evt, struct sca
 }
 
 /* Follows steps of the clock, between events. */
-static void check_clock(struct live_engine *e)
+static __attribute__((noinline)) void check_clock(struct live_engine *e)
 {
 	const uint64_t now = live_boot_now(e);
 	const int64_t offset = clock_offset_read(),
@@ -232,31 +232,34 @@ static int held_event(struct live_engine *e, struct scap_evt *evt)
 	return !is_part(e, evt) || next_injected(e, evt);
 }
 
-static void set_time(struct live_engine *e, struct scap_evt *evt, const struct merge_item *item)
+/* An event that is late, has the time of the one before. */
+static inline void set_time(struct live_engine *e, struct scap_evt *evt, uint64_t key,
+			    uint64_t order)
 {
-	evt->ts_ns = evt->true_ns = e->at_ns = clock_offset_ns(&e->epoch, item->order);
-	if (item->order == item->key)
+	evt->ts_ns = evt->true_ns = e->at_ns = clock_offset_ns(&e->epoch, order);
+	if (order == key)
 		return;
-	evt->true_ns -= item->order - item->key;
+	evt->true_ns -= order - key;
 	evt->flags |= SCAP_EVT_F_CLAMPED;
 }
 
-/* Returns 1 with the next event of the sources, 0 if none may be delivered yet. */
-static inline int next_of_sources(struct live_engine *e, struct scap_evt *evt,
-				  struct scap_params *params)
+/* Returns 1 with the next event of the sources, 0 if none may be delivered yet. Inlined: this runs
+ * for every event. */
+static inline __attribute__((always_inline)) int
+next_of_sources(struct live_engine *e, struct scap_evt *evt, struct scap_params *params)
 {
 	struct merge_item item;
 
 	if (e->now >= e->next_clock_check)
 		check_clock(e);
-	while (merge_next(e->merge, &item)) {
+	while (merge_next_by(e->merge, live_pop, &item)) {
 		const struct live_source *s = e->sources[item.source];
 
 		if (expand(e, evt, params, s)) {
 			e->n_bad += s->ring != NULL;
 			continue;
 		}
-		set_time(e, evt, &item);
+		set_time(e, evt, item.key, item.order);
 		if (evt->type == EVT_CPU_HOTPLUG_E)
 			live_follow_hotplug(e, evt);
 		return 1;
@@ -264,8 +267,8 @@ static inline int next_of_sources(struct live_engine *e, struct scap_evt *evt,
 	return 0;
 }
 
-/* Works as next_event, of a capture with samples: some events go before others, or wait. */
-static __attribute__((noinline)) int next_with_samples(struct live_engine *e, struct scap_evt *evt)
+/* Returns as next_of_sources, with samples: some events go before others, or wait. */
+static int next_sampled(struct live_engine *e, struct scap_evt *evt)
 {
 	if (next_injected(e, evt))
 		return 1;
@@ -288,16 +291,21 @@ static __attribute__((noinline)) int next_with_samples(struct live_engine *e, st
 	return e->stopped && next_injected(e, evt);
 }
 
-/* Returns 1 with an event, 0 if none may be delivered yet. @params: NULL or its parameters. */
-static int next_event(struct live_engine *e, struct scap_evt *evt, struct scap_params *params)
+static __attribute__((noinline)) int next_with_samples(struct live_engine *e, struct scap_evt *evt,
+						       struct scap_params *params)
 {
-	if (!e->maps && !e->join && !e->unwind)
-		return next_of_sources(e, evt, params);
-	if (!next_with_samples(e, evt))
+	if (!next_sampled(e, evt))
 		return 0;
 	if (params)
 		scap_evt_params(evt->hdr, params);
 	return 1;
+}
+
+/* Returns 1 with an event, 0 if none may be delivered yet. @params: its parameters, or NULL. */
+static inline __attribute__((always_inline)) int
+next_event(struct live_engine *e, struct scap_evt *evt, struct scap_params *params)
+{
+	return e->has_samples ? next_with_samples(e, evt, params) : next_of_sources(e, evt, params);
 }
 
 static void set_asleep(struct live_engine *e, enum ring_sleep how)
@@ -371,7 +379,9 @@ static __attribute__((noinline)) int next_after_wait(struct live_engine *e, stru
 
 int live_next_split(void *engine, struct scap_evt *evt, struct scap_params *params, int timeout_ms)
 {
-	return next_event(engine, evt, params) ?: next_after_wait(engine, evt, params, timeout_ms);
+	if (next_event(engine, evt, params))
+		return 1;
+	return next_after_wait(engine, evt, params, timeout_ms);
 }
 
 int live_next(void *engine, struct scap_evt *evt, int timeout_ms)

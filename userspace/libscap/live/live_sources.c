@@ -114,19 +114,18 @@ static __attribute__((noinline)) uint64_t other_pop(struct live_source *s)
 	return other_key(s);
 }
 
-static uint64_t source_pop(void *source)
+uint64_t live_pop_record(struct live_source *s)
 {
-	struct live_source *s = source;
-
 	if (!s->ring)
 		return other_pop(s);
-	if (s->enter_due) {
-		s->enter_due = 0;
-		return s->rec->evt.ts;
-	}
 	ring_advance(s->ring);
 	s->n_records++;
 	return first_key(s);
+}
+
+static uint64_t source_pop(void *source)
+{
+	return live_pop(source);
 }
 
 static void source_release(void *source)

@@ -70,9 +70,9 @@ uint64_t clock_offset_at(const struct clock_offset *e, uint64_t boot_ns)
 	return boot_ns + (uint64_t)offset_at(&e->leg, boot_ns);
 }
 
-uint64_t clock_offset_ns(struct clock_offset *e, uint64_t boot_ns)
+uint64_t clock_offset_slow(struct clock_offset *e, uint64_t boot_ns)
 {
-	if (__builtin_expect(boot_ns >= e->next.from, 0))
+	if (boot_ns >= e->next.from)
 		begin_next_leg(e);
 	return clock_offset_at(e, boot_ns);
 }

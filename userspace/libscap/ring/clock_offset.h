@@ -32,7 +32,15 @@ int64_t clock_offset_update(struct clock_offset *e, uint64_t boot_ns, int64_t of
 /* Returns the time since the epoch, as known now; clock_offset_ns may later return a higher one. */
 uint64_t clock_offset_at(const struct clock_offset *e, uint64_t boot_ns);
 
+/* Works as clock_offset_ns while the clock is compensated. */
+uint64_t clock_offset_slow(struct clock_offset *e, uint64_t boot_ns);
+
 /* Converts a time. Times may go back within a leg, not across an update. */
-uint64_t clock_offset_ns(struct clock_offset *e, uint64_t boot_ns);
+static inline uint64_t clock_offset_ns(struct clock_offset *e, uint64_t boot_ns)
+{
+	if (boot_ns < e->next.from && e->leg.offset == e->leg.target)
+		return boot_ns + (uint64_t)e->leg.offset;
+	return clock_offset_slow(e, boot_ns);
+}
 
 #endif /* SCAP_RING_CLOCK_OFFSET_H */

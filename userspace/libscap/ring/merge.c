@@ -12,26 +12,7 @@
 
 #include <stdlib.h>
 
-#define NOBODY UINT32_MAX
 #define RELEASE_EVERY 128
-
-struct merge {
-	const struct merge_ops *ops;
-	void *const *sources;
-	void *clock_ctx;
-	unsigned int n;
-	unsigned int n_leaves; /* a power of two */
-	uint32_t *winner; /* [1]: winner of all; [i]: of [2i] and [2i + 1]; leaf i is [n_leaves + i]
-			   */
-	uint64_t *keys; /* by leaf */
-	uint32_t *n_popped; /* by source, since its last release */
-	uint64_t watermark;
-	uint64_t limit; /* of the run of `lent` */
-	uint64_t last; /* order of the last delivered item */
-	uint64_t n_late;
-	uint32_t lent; /* source of the last delivered item, to be popped; or NOBODY */
-	int draining;
-};
 
 static unsigned int power_of_two(unsigned int n)
 {
@@ -83,7 +64,6 @@ struct merge *merge_new(const struct merge_ops *ops, void *const *sources, unsig
 	m->ops = ops;
 	m->sources = sources;
 	m->clock_ctx = clock_ctx;
-	m->lent = NOBODY;
 	m->winner = calloc(2 * most, sizeof(*m->winner));
 	m->keys = calloc(most, sizeof(*m->keys));
 	m->n_popped = calloc(n_max, sizeof(*m->n_popped));
@@ -118,21 +98,10 @@ static void release(struct merge *m, unsigned int source)
 	m->ops->release(m->sources[source]);
 }
 
-/* Pops the last delivered item, if any. Returns whether its source delivers the next one, too. */
-static int goes_on(struct merge *m)
+void merge_release_run(struct merge *m)
 {
-	const unsigned int source = m->lent;
-
-	if (source == NOBODY)
-		return 0;
-	m->keys[source] = m->ops->pop(m->sources[source]);
-	if (++m->n_popped[source] == RELEASE_EVERY)
-		release(m, source);
-	if (m->keys[source] < m->limit)
-		return 1;
-	m->lent = NOBODY;
-	replay(m, source);
-	return 0;
+	m->run.n_left = RELEASE_EVERY;
+	m->ops->release(m->run.source);
 }
 
 /* Refreshes @source until no writer is in flight: everything begun before is then complete. Takes a
@@ -197,17 +166,32 @@ static uint64_t run_limit(const struct merge *m, uint32_t source)
 /* Begins the run of the winner. Returns 0 if its first item may not be delivered yet. */
 static int begin_run(struct merge *m)
 {
-	const uint32_t source = m->winner[1];
+	const uint32_t i = m->winner[1];
 
-	if (m->keys[source] >= m->watermark)
+	if (m->keys[i] >= m->watermark)
 		return 0;
-	m->lent = source;
-	m->limit = run_limit(m, source);
+	m->run.source = m->sources[i];
+	m->run.i = i;
+	m->run.n_left = RELEASE_EVERY - m->n_popped[i];
+	m->run.key = m->keys[i];
+	m->run.limit = run_limit(m, i);
 	return 1;
 }
 
-static __attribute__((noinline)) int next_run(struct merge *m)
+static void end_run(struct merge *m)
 {
+	struct merge_run *r = &m->run;
+
+	r->source = NULL;
+	m->keys[r->i] = r->key;
+	m->n_popped[r->i] = RELEASE_EVERY - r->n_left;
+	replay(m, r->i);
+}
+
+int merge_next_run(struct merge *m)
+{
+	if (m->run.source)
+		end_run(m);
 	if (begin_run(m))
 		return 1;
 	new_round(m);
@@ -216,17 +200,7 @@ static __attribute__((noinline)) int next_run(struct merge *m)
 
 int merge_next(struct merge *m, struct merge_item *item)
 {
-	uint64_t key;
-
-	if (!goes_on(m) && !next_run(m))
-		return 0;
-	key = m->keys[m->lent];
-	if (key < m->last)
-		m->n_late++;
-	else
-		m->last = key;
-	*item = (struct merge_item){m->lent, key, m->last};
-	return 1;
+	return merge_next_by(m, m->ops->pop, item);
 }
 
 void merge_drain(struct merge *m)
@@ -236,5 +210,5 @@ void merge_drain(struct merge *m)
 
 uint64_t merge_n_late(const struct merge *m)
 {
-	return m->n_late;
+	return m->run.n_late;
 }

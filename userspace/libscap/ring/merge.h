@@ -34,7 +34,32 @@ struct merge_ops {
 	uint64_t (*now)(void *ctx);
 };
 
-struct merge;
+/* The source that delivers now: it goes on while its keys are below the limit. */
+struct merge_run {
+	void *source; /* NULL: no run */
+	unsigned int i; /* its number */
+	unsigned int n_left; /* items that it pops until it is released */
+	uint64_t key; /* of its first item, which was delivered */
+	uint64_t limit;
+	uint64_t last; /* order of the last delivered item */
+	uint64_t n_late;
+};
+
+/* Here because merge_next_by is inlined; merge.c has all else. */
+struct merge {
+	struct merge_run run;
+	const struct merge_ops *ops;
+	void *const *sources;
+	void *clock_ctx;
+	unsigned int n;
+	unsigned int n_leaves; /* a power of two */
+	uint32_t *winner; /* [1]: winner of all; [i]: of [2i] and [2i + 1]; leaf i is [n_leaves + i]
+			   */
+	uint64_t *keys; /* by leaf; of the source of a run, its key at the beginning */
+	uint32_t *n_popped; /* by source, since its last release; not during its run */
+	uint64_t watermark;
+	int draining;
+};
 
 /* @sources, with room for @n_max, and @ops are borrowed. NULL: no memory. */
 struct merge *merge_new(const struct merge_ops *ops, void *const *sources, unsigned int n,
@@ -50,6 +75,31 @@ struct merge_item {
 	uint64_t
 		order; /* the item's key; of a late item that of the item before: never goes back */
 };
+
+/* Ends the run, if there is one, and begins the next. Returns 0 if none may begin yet. */
+int merge_next_run(struct merge *m);
+/* Releases the items that the source of the run popped. */
+void merge_release_run(struct merge *m);
+
+/* Works as merge_next; @pop: that of the ops, so that it can be inlined. */
+static inline int merge_next_by(struct merge *m, uint64_t (*pop)(void *), struct merge_item *item)
+{
+	struct merge_run *r = &m->run;
+
+	if (r->source) {
+		r->key = pop(r->source);
+		if (!--r->n_left)
+			merge_release_run(m);
+	}
+	if ((!r->source || r->key >= r->limit) && !merge_next_run(m))
+		return 0;
+	if (r->key < r->last)
+		r->n_late++;
+	else
+		r->last = r->key;
+	*item = (struct merge_item){r->i, r->key, r->last};
+	return 1;
+}
 
 /* Returns 1 with the next item, popped by the following call; 0: none may be delivered yet. After
  * merge_drain 0 means that nothing is left. */

@@ -153,7 +153,7 @@ static void postpone_run(struct ring *r)
 	r->head = r->pos;
 }
 
-static void peek_run(struct ring *r)
+static __attribute__((noinline)) void peek_run(struct ring *r)
 {
 	const struct ring_item *item = &r->run[r->n_run - 1];
 	const uint64_t start = r->pos;
@@ -163,29 +163,40 @@ static void peek_run(struct ring *r)
 	r->pos = start;
 }
 
+/* Goes on to a record that can be read, behind what is at r->pos, of @step bytes. */
+static __attribute__((noinline)) void peek_other(struct ring *r, const struct rec_hdr *rec,
+						 uint64_t step)
+{
+	if (!step || r->pos + step > r->head)
+		skip_corrupt(r);
+	else if (!rec) /* an invalid record, but of a known length */
+		r->pos += step;
+	else if (find_run(r) == RUN_COMPLETE)
+		peek_run(r);
+	else
+		postpone_run(r);
+}
+
+/* Bytes behind a record that are prefetched: two or three records. */
+#define PREFETCH 256
+
 const struct rec_hdr *ring_peek(struct ring *r)
 {
 	if (!r->step && r->n_run)
 		peek_run(r);
 	while (!r->step && r->pos < r->head) {
-		uint64_t step = 0;
-		const struct rec_hdr *rec = r->ops->at(r, &step);
+		const struct rec_hdr *rec = r->ops->at(r, &r->step);
+		const uint64_t step = r->step;
 
+		if (rec && step && r->pos + step <= r->head && !REC_LEVEL(rec->flags)) {
+			r->rec = rec;
+			__builtin_prefetch((const char *)rec + step + PREFETCH);
+			return rec;
+		}
+		r->step = 0;
 		if (r->pos >= r->head) /* not complete yet */
 			break;
-		if (!step || r->pos + step > r->head) {
-			skip_corrupt(r);
-		} else if (!rec) { /* an invalid record, but of a known length */
-			r->pos += step;
-		} else if (REC_LEVEL(rec->flags)) {
-			if (find_run(r) == RUN_COMPLETE)
-				peek_run(r);
-			else
-				postpone_run(r);
-		} else {
-			r->rec = rec;
-			r->step = step;
-		}
+		peek_other(r, rec, step);
 	}
 	return r->step ? r->rec : NULL;
 }
