@@ -8,6 +8,9 @@
 
 #include "live/live_engine.h"
 
+/* A round takes a microsecond, in which a busy CPU writes a record or two. */
+#define ROUND_NS 100000
+
 /* Notes what a ring lost since the last time. */
 static void note_lost(struct live_engine *e, unsigned int i)
 {
@@ -180,5 +183,8 @@ int live_open_sources(struct live_engine *e)
 	e->notes = live_notes_new();
 	e->merge = merge_new(&ring_merge_ops, e->sources, live_add_sources(e), n_max, e);
 	e->expand = scap_expand_new();
-	return e->notes && e->merge && e->expand ? 0 : -ENOMEM;
+	if (!e->notes || !e->merge || !e->expand)
+		return -ENOMEM;
+	merge_set_pace(e->merge, ROUND_NS);
+	return 0;
 }

@@ -80,6 +80,11 @@ void merge_extend(struct merge *m, unsigned int n)
 	build(m, n);
 }
 
+void merge_set_pace(struct merge *m, uint64_t ns)
+{
+	m->pace_ns = ns;
+}
+
 void merge_free(struct merge *m)
 {
 	if (!m)
@@ -133,6 +138,9 @@ static void new_round(struct merge *m)
 	const uint64_t now = m->ops->now(m->clock_ctx);
 	uint64_t watermark = m->draining ? MERGE_NO_KEY : now - MERGE_SLACK_NS;
 
+	if (now - m->round_ns < m->pace_ns && !m->draining)
+		return;
+	m->round_ns = now;
 	for (unsigned int i = 0; i < m->n; i++) {
 		uint64_t bound;
 

@@ -58,6 +58,7 @@ struct merge {
 	uint64_t *keys; /* by leaf; of the source of a run, its key at the beginning */
 	uint32_t *n_popped; /* by source, since its last release; not during its run */
 	uint64_t watermark;
+	uint64_t pace_ns, round_ns; /* time from round to round, and of the last one */
 	int draining;
 };
 
@@ -68,6 +69,10 @@ void merge_free(struct merge *m);
 
 /* Sets the number of sources to @n, at most n_max: new ones were appended. */
 void merge_extend(struct merge *m, unsigned int n);
+
+/* Begins a round at least @ns after the one before; default 0. A reader that has caught up then
+ * reads many items in a round, not the few that came during the last one. */
+void merge_set_pace(struct merge *m, uint64_t ns);
 
 struct merge_item {
 	unsigned int source;

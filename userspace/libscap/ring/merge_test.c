@@ -518,6 +518,32 @@ static void test_slack_and_drain(void **state)
 	sim_free(s);
 }
 
+/* What came since a round is read a pace later, but for the end. */
+static void test_pace(void **state)
+{
+	struct sim *s = sim_new(1, 1);
+	struct merge *m = merge_new(&sim_ops, s->sources, 1, 1, s);
+	struct merge_item item;
+
+	(void)state;
+	merge_set_pace(m, MS);
+	add_item(&s->cpus[0], START, START);
+	s->now = START + MS;
+	assert_int_equal(merge_next(m, &item), 1);
+	add_item(&s->cpus[0], START + MS, START + MS);
+	add_item(&s->cpus[0], START + 2 * MS, START + 2 * MS);
+	s->now = START + 2 * MS - MS / 4;
+	assert_int_equal(merge_next(m, &item), 0);
+	s->now = START + 2 * MS + MS / 4;
+	assert_int_equal(merge_next(m, &item), 1);
+	assert_int_equal(item.key, START + MS);
+	s->now += MS / 4;
+	merge_drain(m);
+	assert_int_equal(merge_next(m, &item), 1);
+	merge_free(m);
+	sim_free(s);
+}
+
 /* CPUs come online while an item is lent: theirs are merged with what was there. */
 static void test_sources_that_come_later(void **state)
 {
@@ -556,6 +582,7 @@ int main(void)
 		cmocka_unit_test(test_open_call_is_not_waited_for_forever),
 		cmocka_unit_test(test_writer_is_waited_for),
 		cmocka_unit_test(test_slack_and_drain),
+		cmocka_unit_test(test_pace),
 		cmocka_unit_test(test_sources_that_come_later),
 	};
 
