@@ -27,7 +27,9 @@ enum evt_type {
 
 static inline unsigned int evt_index(unsigned int type)
 {
-	if (type < EVT_PUBLIC_MAX || (type >= EVT_PRIVATE && type < EVT_OWN_END))
+	if (type < EVT_PUBLIC_MAX)
+		return type;
+	if (type >= EVT_PRIVATE && type < EVT_OWN_END)
 		return EVT_INDEX(type);
 	return EVT_INDEX(EVT_NONE);
 }

@@ -31,6 +31,7 @@
 #include "floor.skel.h"
 
 #define ROUNDS 60
+#define NAP_MS 5 /* as the live engine naps while events come */
 
 static int zero_fd, null_fd;
 static char buf[4096];
@@ -211,7 +212,7 @@ static int run_driver(int kind)
 	begin_ns = clock_now(CLOCK_THREAD_CPUTIME_ID);
 	while (!child_done) {
 		n += empty_rings(d);
-		usleep(300);
+		usleep(1000 * NAP_MS);
 	}
 	print_reader(begin_ns, n, "records");
 	live_counters(d, &c);

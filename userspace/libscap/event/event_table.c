@@ -110,9 +110,9 @@ unsigned int scap_dyn_type(unsigned int event, uint8_t index)
 
 size_t scap_evt_len_sz(unsigned int type)
 {
-	const struct scap_event_info *info = scap_event_info(type);
-
-	return info && info->flags & EF_LARGE_PAYLOAD ? sizeof(uint32_t) : sizeof(uint16_t);
+	/* The flags of an unknown type are 0. */
+	return events[evt_index(type)].flags & EF_LARGE_PAYLOAD ? sizeof(uint32_t)
+								: sizeof(uint16_t);
 }
 
 static inline uint32_t read_len(const uint8_t *lens, unsigned int i, size_t len_sz)

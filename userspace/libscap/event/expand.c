@@ -33,18 +33,22 @@ void scap_expand_free(struct scap_expand *x)
 	free(x);
 }
 
+/* Makes the plan of @exit_type at index @i. Returns 0, or -EINVAL: such an exit has no enter. */
+static __attribute__((noinline)) int make_plan(struct scap_expand *x, unsigned int i,
+					       unsigned int exit_type)
+{
+	if (evt_is_private(exit_type) ||
+	    scap_projection_init(&x->plans[i], exit_type & ~1u, EVT_MAX_PARAMS, exit_type))
+		return -EINVAL;
+	x->has_plan[i] = 1;
+	return 0;
+}
+
 static const struct scap_projection *plan_of(struct scap_expand *x, unsigned int exit_type)
 {
 	const unsigned int i = evt_index(exit_type) / 2;
 
-	if (evt_is_private(exit_type))
-		return NULL;
-	if (!x->has_plan[i]) {
-		if (scap_projection_init(&x->plans[i], exit_type & ~1u, EVT_MAX_PARAMS, exit_type))
-			return NULL;
-		x->has_plan[i] = 1;
-	}
-	return &x->plans[i];
+	return x->has_plan[i] || !make_plan(x, i, exit_type) ? &x->plans[i] : NULL;
 }
 
 static int well_formed(const struct rec_hdr *rec)
