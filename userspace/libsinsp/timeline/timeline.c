@@ -104,7 +104,8 @@ struct sinsp_timeline {
 	uint64_t lost_until_ns; /* more may be missing until then */
 	uint8_t is_full; /* a thread found no room */
 	uint64_t last_ns; /* of the latest event */
-	uint32_t end_at; /* place that sinsp_timeline_end continues at */
+	uint32_t *end_order; /* places by TID, of sinsp_timeline_end; NULL: not at the end yet */
+	uint32_t n_end, end_at; /* and where it continues in them */
 	int at_next, at_state, at_call, at_arg, at_owner, at_from, at_to;
 	int at_waker, at_waker_call, at_waker_arg;
 	int at_open_name[3]; /* of EVT_OPEN_E, EVT_OPENAT_E, EVT_OPENAT2_E */
@@ -283,6 +284,7 @@ void sinsp_timeline_free(struct sinsp *s, struct sinsp_timeline *tl)
 		forget_all(s, &tl->tracks[i]);
 	sinsp_watch_sets_free(tl->sets);
 	free(tl->tracks);
+	free(tl->end_order);
 	free(tl->cpus);
 	free(tl);
 }
@@ -1075,6 +1077,29 @@ void sinsp_timeline_open(struct sinsp *s, uint64_t now_ns)
 	}
 }
 
+static int by_tid(const void *a, const void *b, void *ctx)
+{
+	const struct track *tracks = ctx;
+	const int64_t x = tracks[*(const uint32_t *)a].tid, y = tracks[*(const uint32_t *)b].tid;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The last slices come by TID, so that the output is the same each time. Without memory none come,
+ * which is counted. */
+static void order_tracks(struct sinsp *s, struct sinsp_timeline *tl)
+{
+	tl->end_order = malloc((tl->n + 1) * sizeof(*tl->end_order));
+	if (!tl->end_order) {
+		s->derived.n_dropped += tl->n;
+		return;
+	}
+	for (uint32_t i = 0; i < tl->n_places && tl->n_end < tl->n; i++)
+		if (tl->tracks[i].tid)
+			tl->end_order[tl->n_end++] = i;
+	qsort_r(tl->end_order, tl->n_end, sizeof(*tl->end_order), by_tid, tl->tracks);
+}
+
 int sinsp_timeline_end(struct sinsp *s)
 {
 	struct sinsp_timeline *tl = s->timeline;
@@ -1082,11 +1107,11 @@ int sinsp_timeline_end(struct sinsp *s)
 	struct slice sl = plain;
 
 	sl.open = 1;
-	while (tl->end_at < tl->n_places) {
-		struct track *t = &tl->tracks[tl->end_at++];
+	if (!tl->end_order)
+		order_tracks(s, tl);
+	while (tl->end_at < tl->n_end) {
+		struct track *t = &tl->tracks[tl->end_order[tl->end_at++]];
 
-		if (!t->tid)
-			continue;
 		apply_losses(s, t);
 		if (!t->at_ns || t->at_ns >= now)
 			continue;

@@ -425,6 +425,31 @@ static void test_open(void **state)
 	CHECK(f, 10, {10, SLICE_RUNNING, 0, 5, -1, -1, 0}, {10, SLICE_POLL, 5, 40, -1, -1, 1});
 }
 
+/* The last slices come in the order of TIDs, whatever the seed of the table is. */
+static void test_order_at_the_end(void **state)
+{
+	struct scap_fake *f = new_fake();
+	struct sinsp_evt evt;
+	struct sinsp *s;
+	int64_t last = 0;
+	int n = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 200; i++)
+		leaves(f, i, 0, 1000 + (int)(i * 37 % 200), 1000 + (int)((i + 1) * 37 % 200),
+		       SLEEP);
+	s = open_fake(f);
+	while (sinsp_next(s, &evt, 0) == 1) {
+		if (evt.raw.type != EVT_SLICE_E || !param_of(&evt, SLICE_P_OPEN))
+			continue;
+		assert_true((int64_t)evt.raw.hdr->tid > last);
+		last = (int64_t)evt.raw.hdr->tid;
+		n++;
+	}
+	assert_int_equal(n, 198); /* two did nothing else at the end */
+	sinsp_close(s);
+}
+
 static void test_page_fault(void **state)
 {
 	struct scap_fake *f = new_fake();
@@ -1218,6 +1243,7 @@ int main(void)
 		cmocka_unit_test(test_missing_switch),
 		cmocka_unit_test(test_killed),
 		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_order_at_the_end),
 		cmocka_unit_test(test_page_fault),
 		cmocka_unit_test(test_stopped),
 		cmocka_unit_test(test_exec_of_other),
