@@ -104,6 +104,19 @@ def make_captures():
     put_dict("redact", ["s3cr3t", "xxy", "A=", "*=", '"env":[', "\\", "\0"])
 
 
+# ---- checkpoints ----
+
+def make_checkpoints():
+    """Beginnings of pieces: they have what a checkpoint has."""
+    saker = os.path.join(BUILD, "userspace/saker/saker")
+    folder = os.path.join(OUT, "checkpoint")
+    for path in sorted(glob.glob(os.path.join(OUT, "capture/*-[0-9]"))) if os.path.exists(saker) else ():
+        piece = os.path.join(folder, os.path.basename(path) + ".")
+        os.makedirs(folder, exist_ok=True)
+        subprocess.run([saker, "-r", path, "-w", piece, "-e", "20", "--min-free", "0"], stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, timeout=60, check=False)
+
+
 # ---- texts ----
 
 def make_filters():
@@ -310,6 +323,7 @@ def make_otlp():
 def main():
     os.makedirs(OUT, exist_ok=True)
     make_captures()
+    make_checkpoints()
     make_filters()
     make_chisels()
     make_requests()

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fuzz target: a capture file, read with its state, each event printed, all fields of some, with
- * the events that are derived from them. Mutations keep most lengths right, so that they reach what
- * lies behind the checks of blocks.
+ * Two fuzz targets: a capture file, and the blocks of a checkpoint in one. Each is read with its
+ * state, each event printed, all fields of some, with the events that are derived from them.
+ * Mutations keep most lengths right, so that they reach what lies behind the checks of blocks.
  */
 #include "testing/fuzz.h"
 
-#include "file/scap_file.h"
-#include "file/scap_format.h"
+#include "file/checkpoint.h"
 #include "read_capture_testing.h"
 
 enum { BLOCKS_MAX = 512, EV_HDR_SZ = 26 };
@@ -159,18 +158,105 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t sz, size_t max, unsigned in
 	}
 }
 
+/* ---- a file around a checkpoint ---- */
+
+#define AT_NS 1000000000ull
+
+struct file {
+	uint8_t p[1 << 18];
+	size_t n;
+};
+
+static void add_block(struct file *f, uint32_t type, const void *head, size_t head_sz,
+		      const void *body, size_t n)
+{
+	const uint32_t len = BLK_MIN + (uint32_t)(head_sz + n + pad4((uint32_t)(head_sz + n)));
+	uint8_t *p = f->p + f->n;
+
+	if (len > sizeof(f->p) - f->n)
+		abort();
+	memset(p, 0, len);
+	put_u32(p, type);
+	put_u32(p + 4, len);
+	if (head_sz)
+		memcpy(p + 8, head, head_sz);
+	memcpy(p + 8 + head_sz, body, n);
+	put_u32(p + len - 4, len);
+	f->n += len;
+}
+
+/* CPU and the flag of what only changes state. */
+static void add_own(struct file *f, const struct file_buf *evt)
+{
+	static const uint8_t head[6] = {0, 0, EVF_STATE_ONLY};
+
+	add_block(f, BLK_EVF_V2, head, sizeof(head), evt->p,
+		  ((const struct ppm_evt_hdr *)evt->p)->len);
+}
+
+/* The same without parameters. */
+static void add_plain(struct file *f, uint32_t block, uint16_t type, uint64_t ts_ns)
+{
+	static const uint8_t head[6] = {0, 0, EVF_STATE_ONLY};
+	const struct ppm_evt_hdr hdr = {
+		.ts = ts_ns, .tid = 1, .len = sizeof(hdr), .type = type, .nparams = 0};
+
+	add_block(f, block, head, block == BLK_EV_V2 ? 2 : sizeof(head), &hdr, sizeof(hdr));
+}
+
+/* Makes a file with one checkpoint that has these blocks, before the second of two events. */
+static void make_file(struct file *f, const uint8_t *blocks, size_t sz)
+{
+	static const uint8_t shb[] = {0x4d, 0x3c, 0x2b, 0x1a, 1,    0,    2,    0,
+				      0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+	static struct file_buf packed, evt;
+	static struct checkpoint_index x;
+	struct checkpoint cp = {.num = 9, .first_ns = 1, .sz = sz};
+	const ssize_t n = checkpoint_pack(&packed, blocks, sz);
+
+	f->n = 0;
+	add_block(f, BLK_SHB, NULL, 0, shb, sizeof(shb));
+	add_block(f, BLK_SAKER, NULL, 0, "saker=0\n", 8);
+	add_plain(f, BLK_EV_V2, EVT_READ_E, AT_NS);
+	if (n <= 0)
+		abort();
+	cp.packed_sz = (size_t)n;
+	x.n = 0;
+	x.next_unpacked_at = 0;
+	checkpoint_index_add(&x, &(struct checkpoint_place){AT_NS, f->n, f->n, 9}, cp.packed_sz);
+	for (size_t at = 0; at < cp.packed_sz; at += checkpoint_part(&cp, at)) {
+		if (checkpoint_event(&evt, &cp, packed.p, at))
+			abort();
+		add_own(f, &evt);
+	}
+	add_plain(f, BLK_EV_V2, EVT_READ_X, AT_NS + 2);
+	if (checkpoint_index_event(&evt, &x, f->n))
+		abort();
+	add_own(f, &evt);
+	add_plain(f, BLK_EVF_V2, EVT_CLOSING, AT_NS + 2);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {
 	static int fd = -1;
+	static struct file file;
+	const int in_checkpoint = getenv("SAKER_FUZZ_ARG") != NULL;
 	uint64_t n_events;
 	size_t sum = 0;
 	char path[64];
 
-	fd = fuzz_fd(fd, data, sz);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	for (size_t i = 0; i < sz; i++)
 		sum += data[i];
-	read_capture(&n_events, path, sum, fuzz_log, NULL);
+	if (in_checkpoint) {
+		if (!sz)
+			return 0;
+		make_file(&file, data, sz);
+		data = file.p;
+		sz = file.n;
+	}
+	fd = fuzz_fd(fd, data, sz);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	read_capture(&n_events, path, in_checkpoint ? AT_NS + 1 : 0, sum, fuzz_log, NULL);
 	scap_verify(path, fuzz_log, NULL);
 	return 0;
 }

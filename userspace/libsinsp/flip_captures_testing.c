@@ -88,7 +88,7 @@ static int try(const uint8_t *p, size_t sz, const char *of)
 	fd = fuzz_fd(fd, p, sz);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
-	err = read_capture(&n_events, path, next(1 << 20), log_error, &l);
+	err = read_capture(&n_events, path, 0, next(1 << 20), log_error, &l);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
 	if (to.tv_sec - from.tv_sec > SECONDS_MAX) {
 		printf("%s: took %ld s\n", of, (long)(to.tv_sec - from.tv_sec));

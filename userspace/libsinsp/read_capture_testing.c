@@ -84,12 +84,15 @@ static void print_event(struct printers *p, const struct sinsp_evt *evt)
 		abort();
 }
 
-static int read_all(struct printers *p, const char *path, scap_log_fn log, void *log_ctx,
-		    uint64_t *n_events)
+static int read_all(struct printers *p, const char *path, uint64_t from_ns, scap_log_fn log,
+		    void *log_ctx, uint64_t *n_events)
 {
 	const char *const paths[] = {path, NULL};
-	const struct scap_open_opts from = {
-		.sz = sizeof(from), .paths = paths, .log = log, .log_ctx = log_ctx};
+	const struct scap_open_opts from = {.sz = sizeof(from),
+					    .paths = paths,
+					    .log = log,
+					    .log_ctx = log_ctx,
+					    .from_ns = from_ns};
 	const struct sinsp_opts opts = {.sz = sizeof(opts),
 					.enter_events = 1,
 					.interpreter_frames = 1,
@@ -115,7 +118,8 @@ static int read_all(struct printers *p, const char *path, scap_log_fn log, void 
 	return err;
 }
 
-int read_capture(uint64_t *n_events, const char *path, size_t pick, scap_log_fn log, void *log_ctx)
+int read_capture(uint64_t *n_events, const char *path, uint64_t from_ns, size_t pick,
+		 scap_log_fn log, void *log_ctx)
 {
 	const struct sinsp_printer_opts opts = {.sz = sizeof(opts)};
 	struct printers p = {0};
@@ -126,7 +130,7 @@ int read_capture(uint64_t *n_events, const char *path, size_t pick, scap_log_fn 
 		abort();
 	p.json = all_fields();
 	make_filters(p.filters, pick);
-	err = read_all(&p, path, log, log_ctx, n_events);
+	err = read_all(&p, path, from_ns, log, log_ctx, n_events);
 	if (err != -ENODATA && err != -EBADMSG && err != -ENOTSUP)
 		abort();
 	for (int i = 0; i < N_FILTERS; i++)

@@ -9,10 +9,12 @@
 #include "log.h"
 
 /*
- * Reads the whole file with all that is derived from it. Prints each event that is shown as a line,
- * some as JSON with all fields; tests each event with eight filters, selected by @pick. Returns
- * -ENODATA at the end, -EBADMSG or -ENOTSUP with a message to @log; aborts at any other error.
+ * Reads the whole file, or from a checkpoint before @from_ns (0: whole), with all that is derived
+ * from it. Prints each event that is shown as a line, some as JSON with all fields; tests each
+ * event with eight filters, selected by @pick. Returns -ENODATA at the end, -EBADMSG or -ENOTSUP
+ * with a message to @log; aborts at any other error.
  */
-int read_capture(uint64_t *n_events, const char *path, size_t pick, scap_log_fn log, void *log_ctx);
+int read_capture(uint64_t *n_events, const char *path, uint64_t from_ns, size_t pick,
+		 scap_log_fn log, void *log_ctx);
 
 #endif /* SINSP_READ_CAPTURE_TESTING_H */
