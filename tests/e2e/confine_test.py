@@ -16,7 +16,7 @@ CALLS = "%file,%process,%network,prctl,landlock_create_ruleset,landlock_restrict
 WITHOUT = ["-e", "inject=landlock_create_ruleset:error=ENOSYS", "-e", "inject=prctl:error=EINVAL"]
 CONFINED = r'prctl\(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, .*\) = 0'
 # The C library starts a thread by clone where clone3, whose flags no filter sees, does not exist.
-REFUSED = r"(?m)^(?!\d+ (?:clone3\(|<... clone3 )).*= -1 (?:EACCES|EPERM|ENOSYS).*"
+REFUSED = r"(?m)^(?!\d+ +(?:clone3\(|<... clone3 )).*= -1 (?:EACCES|EPERM|ENOSYS).*"
 LIMITED = r"landlock_restrict_self\(\d+, 0\) *= 0"
 
 # Arguments behind -r FILE; OUT is a folder, whose files are compared too.

@@ -62,6 +62,8 @@ RULES = [
     ("Groups of processes", r"proc\.vpgid", lambda e, t, o, native: native),
     ("Sessions of processes", r"proc\.(sid|sname)", lambda e, t, o, native: native),
     ("Numbers of groups", r"group\.gid", lambda e, t, o, native: int(t) % 2**32 == int(o)),
+    ("Descriptors that exec closes", r"proc\.(fdopencount|fdusage)",
+     lambda e, t, o, native: native and float(o) < float(t)),
     ("Devices of files", r"fd\.dev(\.m\w+)?", lambda e, t, o, native: o in ("0", "<NA>")),
     ("Clients of sockets without one", r"fd\.c(port|proto)",
      lambda e, t, o, native: t in ("0", "") and o == "<NA>"),

@@ -194,6 +194,44 @@ class SeekTest(unittest.TestCase):
         e2e.run(e2e.SAKER, "-r", self.live, "--from", "+86400", "-w", cut)
         self.assertEqual(read(cut), ("", 0))
 
+    def test_to_ends_the_reading(self):
+        self.need_live()
+        for window in ("--to", "+0.05"), ("--from", "+0.04", "--to", "+0.05"):
+            p = subprocess.run([e2e.SAKER, "-v", "-q", "-r", self.live, *window], capture_output=True, text=True,
+                               check=True, timeout=60)
+            whole = subprocess.run([e2e.SAKER, "-v", "-q", "-r", self.live], capture_output=True, text=True, check=True,
+                                   timeout=60)
+            n, n_whole = (int(re.search(r"^  events +(\d+)", q.stderr, re.M)[1]) for q in (p, whole))
+            self.assertLess(n, n_whole / 2)
+
+    def test_merged(self):
+        """An index of one of them does not end the others."""
+        self.need_live()
+        plain = self.path("second.scap")
+        e2e.run(e2e.SAKER, "-r", self.live, "--checkpoints", "0", "-w", plain)
+        begin, end = next(self.windows(self.live, 1))
+        for files in ([plain, "-r", self.live], [self.live, "-r", plain]):
+            self.assertEqual(len(read(*files, "--from", str(begin), "--to", str(end))[0].splitlines()),
+                             2 * len(read(self.live, "--from", str(begin), "--to", str(end))[0].splitlines()))
+
+    def test_redacted(self):
+        """What a checkpoint has is redacted as the events before it are."""
+        self.need_live()
+        begin, end = next(self.windows(self.live, 1))
+        args = "--redact", "/mad|nam|sub/", "-p", "*%evt.num %fd.name %fd.nameraw %proc.args %evt.args"
+        full, _ = read(self.live, *args, f"evt.rawtime >= {begin} and evt.rawtime <= {end}")
+        part, skipped = read(self.live, *args, "--from", str(begin), "--to", str(end))
+        self.assertGreater(skipped, 0)
+        self.assertEqual(part, full)
+        self.assertNotIn("/made", part)
+
+    def test_empty(self):
+        self.need_live()
+        p = subprocess.run([e2e.SAKER, "-r", self.live, "--from", "+86400"], capture_output=True, text=True, check=True,
+                           timeout=60)
+        self.assertRegex(p.stderr, r"^saker: no events in that time: those of the capture that were read are from "
+                                   r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} to \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\n$")
+
     def test_pipe(self):
         self.need_live()
         with open(self.live, "rb") as f:
@@ -230,6 +268,7 @@ class SeekTest(unittest.TestCase):
                 (["--from", "10:00"], "--from and --to need -r FILE"),
                 (["--from", "25:00", "-r", "x"], "--from needs a time such as"),
                 (["--to", "soon", "-r", "x"], "--to needs a time such as"),
+                (["--from", "90", "-r", "x"], "for seconds after the first event, write +90"),
                 (["--checkpoints", "1"], "--checkpoints needs -w FILE"),
                 (["--checkpoints", "-1", "-w", "x"], "--checkpoints needs a number of million bytes")):
             p = subprocess.run([e2e.SAKER, *args], capture_output=True, text=True, check=False, timeout=20)

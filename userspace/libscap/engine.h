@@ -19,6 +19,7 @@ struct scap_engine_ops {
 	int (*stop)(void *engine); /* NULL: nothing to stop */
 	int (*is_over)(const void *engine); /* NULL: never */
 	const struct scap_state *(*state)(const void *engine);
+	int (*in_order)(const void *engine); /* NULL: not known */
 	const struct scap_skipped *(*skipped)(const void *engine); /* NULL: nothing is */
 	void (*state_drop)(void *engine); /* NULL: keeping the state costs little */
 	int (*running)(void *engine, const struct scap_running **out); /* NULL: not known */

@@ -193,6 +193,8 @@ struct scap_skipped {
 	uint64_t n_events; /* that take a number */
 	uint64_t first_ns; /* time of the first event of the capture; 0: unknown */
 };
+/* File, opened with from_ns: returns whether its events are known to be in the order of time. */
+int scap_in_order(const struct scap *s);
 /* File: returns what from_ns skipped; NULL: nothing. Borrowed until the next file. */
 const struct scap_skipped *scap_skipped(const struct scap *s);
 

@@ -298,6 +298,11 @@ uint64_t scap_now_ns(const struct scap *s)
 	return s->ops->now ? s->ops->now(s->engine) : 0;
 }
 
+int scap_in_order(const struct scap *s)
+{
+	return s->ops->in_order && s->ops->in_order(s->engine);
+}
+
 const struct scap_skipped *scap_skipped(const struct scap *s)
 {
 	return s->ops->skipped ? s->ops->skipped(s->engine) : NULL;

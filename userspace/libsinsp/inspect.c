@@ -64,7 +64,8 @@ static int import_state(struct sinsp *s)
 		s->first_ns = skipped->first_ns;
 	s->threads.containers.collects_new = s->container_events;
 	s->ended_tid = s->closed_fd = -1;
-	s->native = s->begun = s->evt_in_preface = 0;
+	s->native = s->evt_in_preface = 0;
+	s->begun = skipped != NULL; /* containers before the first event of all lie behind */
 	s->resync.fds_lost_ns = s->resync.threads_lost_ns = 0;
 	s->hostname[0] = 0;
 	if (err || !st)
@@ -410,6 +411,19 @@ void sinsp_set_section(struct sinsp *s, sinsp_section_fn section, void *ctx)
 {
 	s->section = section;
 	s->section_ctx = ctx;
+}
+
+uint64_t sinsp_state_size(const struct sinsp *s)
+{
+	uint64_t n = 8ull * s->threads.n;
+
+	for (uint32_t i = 0; i < s->threads.n_slots; i++) {
+		const struct sinsp_thread *t = s->threads.slots[i].t;
+
+		if (t && (t->tid == t->pid || t->files->refs == 1))
+			n += sinsp_files_count(t->files);
+	}
+	return n;
 }
 
 int sinsp_export(struct sinsp *s, struct scap_state_build **out)

@@ -100,6 +100,8 @@ void sinsp_set_before(struct sinsp *s, sinsp_before_fn before, void *ctx);
 typedef int (*sinsp_section_fn)(void *ctx, const struct scap_state *state);
 void sinsp_set_section(struct sinsp *s, sinsp_section_fn section, void *ctx);
 
+/* Returns how much there is to export: descriptors, and eight for each thread. */
+uint64_t sinsp_state_size(const struct sinsp *s);
 /* Exports the current state for the beginning of a file; the caller frees it with
  * scap_state_build_free. Returns 0 or -ENOMEM. */
 int sinsp_export(struct sinsp *s, struct scap_state_build **out);

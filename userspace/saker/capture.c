@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capabilities.h"
@@ -341,6 +342,7 @@ static void collect(struct capture *c)
 
 	r->end_ns = clock_now_ns();
 	r->live = c->live;
+	r->is_span = c->o->from.kind || c->o->to.kind;
 	r->prints_lines = c->dispatch.prints;
 	r->page_faults = c->o->page_faults;
 	r->n_events = c->dispatch.n_events;
@@ -398,6 +400,37 @@ static void report_without_line(const struct capture *c)
 			(unsigned long long)n, (int)len, name);
 }
 
+/* A date as --from takes it. */
+static const char *date_of(uint64_t ns, char text[64])
+{
+	const time_t s = (time_t)(ns / 1000000000);
+	struct tm tm;
+	size_t n = localtime_r(&s, &tm) ? strftime(text, 64, "%Y-%m-%d %H:%M:%S", &tm) : 0;
+
+	snprintf(text + n, 64 - n, ".%03u", (unsigned int)(ns / 1000000 % 1000));
+	return text;
+}
+
+static int is_empty_span(const struct capture *c)
+{
+	return c->n_inspectors && c->report.is_span && !c->dispatch.n_in_span;
+}
+
+/* Mostly a date or a time zone is wrong. */
+static void report_empty_span(const struct capture *c)
+{
+	const uint64_t first_ns = sinsp_first_ns(c->inspectors[0]);
+	char begin[64], end[64];
+
+	if (!first_ns || !c->dispatch.most_ns)
+		say_notice("no events in that time: the capture has none");
+	else
+		say_notice(
+			"no events in that time: those of the capture that were read are from %s "
+			"to %s",
+			date_of(first_ns, begin), date_of(c->dispatch.most_ns, end));
+}
+
 /* Reports what lines and tables do not show. */
 static void report_unshown(const struct capture *c)
 {
@@ -427,8 +460,9 @@ static int show_views(struct capture *c)
 {
 	for (size_t i = 0; i < c->n_inspectors; i++)
 		sinsp_symbols_drop_tables(c->inspectors[i]);
-	return dispatch_begin_late(&c->dispatch, c->inspectors[0])
-		       ?: chisels_end(c->dispatch.chisels);
+	const int err = c->n_inspectors ? dispatch_begin_late(&c->dispatch, c->inspectors[0]) : 0;
+
+	return err ?: chisels_end(c->dispatch.chisels);
 }
 
 /* Writing the file or the lines failed, and was reported. The status of a command that ran is
@@ -470,7 +504,9 @@ static int finish(struct capture *c, int err)
 	report_warn_requests(&c->report);
 	if (c->n_inspectors)
 		inspector_report_redacted(c->o->redact);
-	if (!err)
+	if (!err && is_empty_span(c))
+		report_empty_span(c);
+	else if (!err)
 		report_unshown(c);
 	dispatch_fini(&c->dispatch);
 	sinsp_streams_free(c->streams);

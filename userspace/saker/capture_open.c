@@ -233,7 +233,7 @@ static int open_inspector(struct capture *c, size_t i, const struct scap_open_op
 	if (!err && c->live)
 		c->dispatch.settled_ns = scap_begin_ns(src);
 	if (!err)
-		c->dispatch.in_order = !c->joined && scap_skipped(src);
+		c->dispatch.in_order = c->o->read.n == 1 && scap_in_order(src);
 	if (!err && c->o->write) {
 		err = dispatch_open_file(&c->dispatch, src);
 		if (err)
@@ -259,6 +259,15 @@ static int can_skip(const struct capture *c)
 {
 	return !pushdown_derives(dispatch_filter(&c->dispatch), c->dispatch.chisels, c->o) &&
 	       !(c->dispatch.chisels && c->dispatch.chisels->run.follows);
+}
+
+/* Returns from_ns of the source: 1, before which there is no event, to know whether --to can end
+ * it. */
+static uint64_t from_ns(const struct capture *c)
+{
+	if (c->dispatch.settled_ns && can_skip(c))
+		return c->dispatch.settled_ns;
+	return c->o->to.kind != TIME_ARG_NONE;
 }
 
 /* Opens the source @i: the only one, or a file of several. */
@@ -295,7 +304,7 @@ static int open_source(struct capture *c, size_t i)
 		.redact = o->redact,
 		/* Of files that are merged each would have a thread of its own. */
 		.one_thread = o->one_thread || (!c->joined && o->read.n > 1),
-		.from_ns = can_skip(c) ? c->dispatch.settled_ns : 0,
+		.from_ns = from_ns(c),
 	};
 	struct sinsp_opts sinsp_opts = inspector_opts(c, path[0]);
 	unsigned int before = say_n_errors();
@@ -331,7 +340,8 @@ static uint64_t first_time(const char *path)
 	struct stat st;
 	struct scap *src;
 
-	if (stat(path, &st) || !S_ISREG(st.st_mode) || scap_open(&src, &opts))
+	if (strcmp(path, "-") == 0 || stat(path, &st) || !S_ISREG(st.st_mode) ||
+	    scap_open(&src, &opts))
 		return 0;
 	while (!ns && scap_next(src, &evt, -1) >= 0)
 		ns = evt.num ? evt.ts_ns : 0;
@@ -386,6 +396,7 @@ int capture_open_sources(struct capture *c)
 	int err = 0;
 
 	set_times(c);
+	c->dispatch.joins = joins_files(c->o);
 	if (joins_files(c->o)) {
 		c->joined = files_in_order(c->o);
 		err = c->joined ? 0 : -ENOMEM;

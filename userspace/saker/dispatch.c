@@ -111,7 +111,8 @@ int dispatch_open(struct dispatch *t, struct sinsp *inspector, int64_t command)
 	t->inspector = inspector;
 	t->before_exec = command;
 	t->selective = command || t->o->suppress.n;
-	t->leaves_out = t->selective || t->settled_ns || t->o->max_ns || t->to_ns || t->times_due;
+	t->leaves_out =
+		t->selective || t->settled_ns || t->o->max_ns || t->o->to.kind || t->times_due;
 	if (t->o->summary) {
 		t->summary = summary_new();
 		if (!t->summary)
@@ -246,6 +247,7 @@ void dispatch_set_times(struct dispatch *t, const struct options *o, uint64_t fi
 {
 	t->begins_late = o->from.kind && o->write;
 	t->times_due = (o->from.kind || o->to.kind) && !first_ns;
+	t->to_ns = UINT64_MAX;
 	if (!first_ns)
 		return;
 	if (o->from.kind)
@@ -257,7 +259,7 @@ void dispatch_set_times(struct dispatch *t, const struct options *o, uint64_t fi
 /* Returns whether the event is later than --to. Nothing follows it if the file is in order. */
 static int is_too_late(struct dispatch *t, const struct sinsp_evt *evt)
 {
-	if (!t->to_ns || evt->raw.ts_ns <= t->to_ns)
+	if (evt->raw.ts_ns <= t->to_ns)
 		return 0;
 	t->done |= t->in_order && evt->raw.num && !(evt->raw.flags & SCAP_EVT_F_STATE_ONLY);
 	return 1;
@@ -279,6 +281,8 @@ static int is_left_out(struct dispatch *t, struct sinsp_evt *evt)
 {
 	if (t->times_due && evt->raw.num)
 		dispatch_set_times(t, t->o, evt->raw.ts_ns);
+	if (evt->raw.num && evt->raw.ts_ns > t->most_ns)
+		t->most_ns = evt->raw.ts_ns;
 	if (is_too_late(t, evt))
 		return 1;
 	if (evt->raw.ts_ns < t->settled_ns) {
@@ -428,6 +432,7 @@ int dispatch_event(struct dispatch *t, struct sinsp_evt *evt)
 	if (t->leaves_out) {
 		if (is_left_out(t, evt))
 			return 0;
+		t->n_in_span++;
 		err = dispatch_begin_late(t, evt->insp);
 		if (err)
 			return err;

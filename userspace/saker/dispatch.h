@@ -34,10 +34,11 @@ struct dispatch {
 	char *provenance; /* owned */
 	uint64_t piece_bytes; /* of earlier pieces */
 	uint64_t last_ns; /* number of the last written event that is not state-only */
-	uint64_t to_ns; /* end of the events that count; 0: none */
+	uint64_t to_ns; /* end of the events that count; UINT64_MAX: none */
 	unsigned int n_checkpoints; /* of all pieces */
 	unsigned int n_put; /* events in the file, until it overflows */
 	int checkpoint_due; /* before the next event */
+	int joins; /* several captures are joined to a file */
 	int begins_late; /* the only file begins with an event, not with the source */
 	int times_due; /* options from and to wait for the first event */
 	int in_order; /* a later event is not earlier: there is a single section */
@@ -52,6 +53,8 @@ struct dispatch {
 	int chisels_due; /* they begin at --from */
 	struct summary *summary; /* NULL: not requested */
 	uint64_t n_events, n_shown;
+	uint64_t n_in_span; /* of --from and --to */
+	uint64_t most_ns; /* with these: the latest time of an event */
 	uint64_t n_filtered; /* events for which the filter was evaluated */
 	uint64_t n_matched; /* events to output_event; a format may have no line for one */
 	uint64_t n_numbered; /* live: number of the last matching event */

@@ -13,6 +13,7 @@
 #include "procfs/state_build.h"
 #include "say.h"
 
+#define CHECKPOINT_STATE_MAX 50000 /* of sinsp_state_size */
 #define CHECKPOINT_LOOK 256 /* events between looks whether one is due */
 
 /* "key=value" lines about the origin of a file; owned, NULL without memory. */
@@ -57,7 +58,8 @@ static int open_piece(struct dispatch *t, const struct scap_state *state, uint64
 		.compress = t->o->compress,
 		.provenance = t->provenance,
 		.log = say_log,
-		.checkpoint_every = holds_events(t) ? UINT64_MAX : t->o->checkpoint_every,
+		.checkpoint_every =
+			holds_events(t) || t->joins ? UINT64_MAX : t->o->checkpoint_every,
 	};
 	unsigned int before = say_n_errors();
 	int err = pieces_next(&t->pieces, ts_ns);
@@ -202,18 +204,38 @@ static int put_known(void *ctx)
 	return file_needs_known(t, t->last_ns);
 }
 
+/* Returns how many bytes the file may still grow. */
+static uint64_t room_in_file(const struct dispatch *t)
+{
+	const uint64_t bytes = t->piece_bytes + scap_writer_bytes(t->writer);
+
+	if (!t->o->max_size)
+		return UINT64_MAX;
+	return bytes < t->o->max_size ? t->o->max_size - bytes : 0;
+}
+
+/* Whether the state can be repeated without the rings of a live capture becoming full meanwhile:
+ * that takes some 20 ms at most. */
+static int may_stop(const struct dispatch *t)
+{
+	return !t->live || t->o->checkpoint_every ||
+	       sinsp_state_size(t->inspector) <= CHECKPOINT_STATE_MAX;
+}
+
 static int put_checkpoint(struct dispatch *t)
 {
 	const unsigned int before = say_n_errors();
 	struct scap_state_build *state;
-	const int err = sinsp_export(t->inspector, &state);
 
 	t->checkpoint_due = 0;
 	t->n_checkpoints++;
-	if (err) /* no memory: a later one may have it */
+	if (!may_stop(t) || sinsp_export(t->inspector, &state)) { /* a later one may be possible */
+		scap_writer_skip_checkpoint(t->writer);
 		return 0;
+	}
 	file_result(t, before,
-		    scap_writer_checkpoint(t->writer, scap_state_build_done(state), put_known, t));
+		    scap_writer_checkpoint(t->writer, scap_state_build_done(state), room_in_file(t),
+					   put_known, t));
 	scap_state_build_free(state);
 	return 0;
 }
@@ -396,6 +418,7 @@ void dispatch_flush_file(struct dispatch *t)
 
 int dispatch_finish_file(struct dispatch *t, struct report *r)
 {
+	static const struct scap_stats none;
 	const unsigned int before = say_n_errors();
 	struct scap_writer *w;
 	uint64_t bytes = 0;
@@ -407,7 +430,9 @@ int dispatch_finish_file(struct dispatch *t, struct report *r)
 	w = t->writer;
 	t->writer = NULL;
 	if (w)
-		file_result(t, before, scap_writer_close(w, &r->stats, &bytes));
+		/* A span has no counters of its own. */
+		file_result(t, before,
+			    scap_writer_close(w, r->is_span ? &none : &r->stats, &bytes));
 	if (w || t->file_ended) {
 		r->written = t->pieces.path;
 		r->n_pieces = t->pieces.n;

@@ -193,8 +193,9 @@ const struct option_row option_rows[] = {
 	 parse_compress, AT(compress), SCAP_COMPRESS_GZIP},
 	ROW_ZSTD(GROUP_FILE),
 	{0, "checkpoints", "MB", GROUP_FILE,
-	 "With -w: repeat the state of all processes every MB million bytes (default 33, and at "
-	 "most 2 % of the file; 0: never), so that -r FILE --from TIME need not read all before.",
+	 "With -w: repeat the state of all processes every MB million bytes, so that -r FILE --from "
+	 "TIME need not read all before; 0: never. Default: every 33, but less often if that takes "
+	 "more than 1/64 of the file.",
 	 parse_checkpoints, AT(checkpoint_every)},
 	{'C', "file-size", "MB", GROUP_FILE,
 	 "With -w: start a new file after MB million bytes. Files are named FILE0, FILE1, and so "

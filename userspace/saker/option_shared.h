@@ -32,11 +32,12 @@
 #define ROW_FROM(group) \
 	{0, "from", "TIME", group, \
 	 "With -r: only events from TIME on: a time of day as on the lines, as in 14:03:05.25; " \
-	 "2026-01-31 14:03:05; seconds since 1970; or +SECONDS after the first event. Earlier " \
-	 "events only change the state. A long capture by saker is not read from its beginning.", \
+	 "'2026-01-31 14:03:05', also with Z or +01:00 behind it; seconds since 1970; or +SECONDS " \
+	 "after the first event. Earlier events only change the state. A long capture by saker is not " \
+	 "read from its beginning.", \
 	 parse_time, AT(from)}
 #define ROW_TO(group) \
-	{0, "to", "TIME", group, "With -r: only events up to TIME.", parse_time, AT(to)}
+	{0, "to", "TIME", group, "With -r: only events up to TIME, written as for --from.", parse_time, AT(to)}
 #define ROW_WRITE(group, help) {'w', "write", "FILE", group, help, set_text, AT(write)}
 #define ROW_WITH_SYMBOLS(group) \
 	{0, "with-symbols", NULL, group, \

@@ -204,12 +204,22 @@ int parse_seconds(void *member, const struct option_row *row, const char *arg)
 
 int parse_time(void *member, const struct option_row *row, const char *arg)
 {
-	if (!time_arg_parse(member, arg))
-		return 0;
-	say("--%s needs a time such as 14:03:05.25, 2026-01-31 14:03:05 or +90 (seconds after the "
-	    "first event), not '%s'",
-	    row->name, arg);
-	return -EINVAL;
+	const struct time_arg *t = member;
+
+	if (time_arg_parse(member, arg)) {
+		say("--%s needs a time such as 14:03:05.25, '2026-01-31 14:03:05' (also with Z or "
+		    "+01:00 behind it), 1769864585.25 (seconds since 1970) or +90 (seconds after "
+		    "the first event), not '%s'",
+		    row->name, arg);
+		return -EINVAL;
+	}
+	if (t->kind == TIME_ARG_EPOCH && t->ns < TIME_ARG_OLD_NS) {
+		say("--%s %s is a time of before 2000: for seconds after the first event, write "
+		    "+%s",
+		    row->name, arg, arg);
+		return -EINVAL;
+	}
+	return 0;
 }
 
 int parse_checkpoints(void *member, const struct option_row *row, const char *arg)

@@ -383,7 +383,8 @@ void report_warn_lost(const struct report *r)
 {
 	unsigned int reason;
 
-	if (!r->have_stats || !r->stats.n_dropped)
+	/* Of a span of the capture, its lines say where events were lost. */
+	if (!r->have_stats || !r->stats.n_dropped || r->is_span)
 		return;
 	reason = scap_main_drop_reason(&r->stats);
 	if (!r->live) {

@@ -22,6 +22,7 @@ struct report {
 	uint64_t written_bytes;
 	unsigned int n_pieces; /* number of its files; written is the last one */
 	int live;
+	int is_span; /* --from or --to */
 	int prints_lines;
 	int page_faults; /* they were requested */
 	int have_stats;

@@ -106,10 +106,34 @@ static uint64_t on_day(struct tm day, uint64_t ns, int utc)
 	return t < 0 ? 0 : (uint64_t)t * SECOND_NS + ns % SECOND_NS;
 }
 
+/* Reads nothing, Z, or the distance from UTC: +HH:MM, -HHMM. */
+static int take_zone(const char *p, int64_t *east_ns)
+{
+	const int is_west = *p == '-';
+	uint64_t n, m;
+	int len;
+
+	if (!*p || (p[0] == 'Z' && !p[1]))
+		return 0;
+	if (*p != '+' && *p != '-')
+		return -EINVAL;
+	p++;
+	len = take_digits(&p, &n, 4);
+	if (len == 2 && *p++ == ':' && take_digits(&p, &m, 2) == 2)
+		n = n * 100 + m;
+	else if (len != 4)
+		return -EINVAL;
+	if (*p || n / 100 > 14 || n % 100 > 59)
+		return -EINVAL;
+	*east_ns = (int64_t)((n / 100 * 60 + n % 100) * 60 * SECOND_NS) * (is_west ? -1 : 1);
+	return 0;
+}
+
 static int parse_date(struct time_arg *t, const char *p)
 {
 	struct tm day = {0};
 	uint64_t y, m, d, ns;
+	int64_t east_ns = 0;
 	int utc;
 
 	if (take_digits(&p, &y, 4) != 4 || *p++ != '-' || take_part(&p, &m, 13, '-') || !m ||
@@ -119,10 +143,10 @@ static int parse_date(struct time_arg *t, const char *p)
 	day.tm_mon = (int)m - 1;
 	day.tm_mday = (int)d;
 	p = take_of_day(p + 1, &ns);
-	utc = p && *p == 'Z';
-	if (!p || p[utc] || !midnight(day, utc))
+	utc = p && *p;
+	if (!p || take_zone(p, &east_ns) || !midnight(day, utc))
 		return -EINVAL;
-	*t = (struct time_arg){TIME_ARG_EPOCH, on_day(day, ns, utc)};
+	*t = (struct time_arg){TIME_ARG_EPOCH, on_day(day, ns, utc) - (uint64_t)east_ns};
 	return 0;
 }
 
@@ -153,11 +177,13 @@ static uint64_t of_day(uint64_t ns, uint64_t first_ns)
 
 	if (!localtime_r(&s, &day))
 		return first_ns;
+	day.tm_mday--;
 	at = on_day(day, ns, 0);
-	if (at >= first_ns || first_ns - at <= DAY_NS / 2)
-		return at;
-	day.tm_mday++;
-	return on_day(day, ns, 0);
+	for (int i = 0; i < 2 && at + DAY_NS / 2 < first_ns; i++) {
+		day.tm_mday++;
+		at = on_day(day, ns, 0);
+	}
+	return at;
 }
 
 uint64_t time_arg_ns(const struct time_arg *t, uint64_t first_ns)
@@ -166,7 +192,7 @@ uint64_t time_arg_ns(const struct time_arg *t, uint64_t first_ns)
 	case TIME_ARG_OF_DAY:
 		return of_day(t->ns, first_ns);
 	case TIME_ARG_AFTER:
-		return first_ns + t->ns;
+		return t->ns < UINT64_MAX - first_ns ? first_ns + t->ns : UINT64_MAX;
 	default:
 		return t->ns;
 	}

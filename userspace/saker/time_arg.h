@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#define TIME_ARG_OLD_NS 946684800000000000ull /* the year 2000 */
+
 enum time_arg_kind {
 	TIME_ARG_NONE,
 	TIME_ARG_EPOCH, /* since the epoch */
@@ -17,8 +19,9 @@ struct time_arg {
 	uint64_t ns;
 };
 
-/* Parses HH:MM[:SS[.FRACTION]] with or without YYYY-MM-DD before it and Z behind it (UTC), seconds
- * since the epoch (nanoseconds if there are 17 digits or more), or +SECONDS. Returns 0 or -EINVAL.
+/* Parses HH:MM[:SS[.FRACTION]] with or without YYYY-MM-DD before it, then also with Z (UTC), +HH:MM
+ * or -HHMM behind it, seconds since the epoch (nanoseconds if there are 17 digits or more), or
+ * +SECONDS. Returns 0 or -EINVAL.
  */
 int time_arg_parse(struct time_arg *t, const char *text);
 

@@ -49,13 +49,29 @@ void checkpoint_index_skip(struct checkpoint_index *x, uint64_t unpacked_at)
 	x->next_unpacked_at = unpacked_at + x->every;
 }
 
+uint64_t checkpoint_file_sz(uint64_t packed_sz)
+{
+	return packed_sz + packed_sz / 512 + 1024;
+}
+
+uint64_t checkpoint_index_sz(const struct checkpoint_index *x)
+{
+	return x->n ? x->n * sizeof(*x->v) + CHECKPOINT_TAIL_MAX + 128 : 0;
+}
+
 ssize_t checkpoint_pack(struct file_buf *out, const uint8_t *blocks, size_t n)
 {
+	ZSTD_CCtx *c = ZSTD_createCCtx();
 	size_t sz;
 
-	if (file_buf_need(out, ZSTD_compressBound(n)))
+	if (!c || file_buf_need(out, ZSTD_compressBound(n))) {
+		ZSTD_freeCCtx(c);
 		return -ENOMEM;
-	sz = ZSTD_compress(out->p, out->sz, blocks, n, PACK_LEVEL);
+	}
+	ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, PACK_LEVEL);
+	ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
+	sz = ZSTD_compress2(c, out->p, out->sz, blocks, n);
+	ZSTD_freeCCtx(c);
 	return ZSTD_isError(sz) ? -ENOMEM : (ssize_t)sz;
 }
 

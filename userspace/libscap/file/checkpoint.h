@@ -27,6 +27,7 @@ struct checkpoint_place {
 
 struct checkpoint {
 	uint64_t num; /* number of the last event before it */
+	uint64_t ts_ns; /* time of its events: the latest before it */
 	uint64_t n_own; /* number of events in its blocks that take a number */
 	uint64_t first_ns; /* time of the first event of the capture */
 	uint64_t defaults; /* enum evt_defaults of the events after it */
@@ -53,6 +54,12 @@ void checkpoint_index_add(struct checkpoint_index *x, const struct checkpoint_pl
 
 /* Leaves a checkpoint out. */
 void checkpoint_index_skip(struct checkpoint_index *x, uint64_t unpacked_at);
+
+/* Returns the size of the index in the file; 0: it has none. */
+uint64_t checkpoint_index_sz(const struct checkpoint_index *x);
+
+/* Returns the bytes that a checkpoint of @packed_sz takes in the file, or a few more. */
+uint64_t checkpoint_file_sz(uint64_t packed_sz);
 
 /* Packs blocks. Returns the size, or a negative errno. */
 ssize_t checkpoint_pack(struct file_buf *out, const uint8_t *blocks, size_t n);
@@ -81,8 +88,7 @@ size_t checkpoint_tail(uint8_t *out, enum scap_compress compress, uint64_t index
 /* ---- reading (checkpoint_read.c) ---- */
 
 /* Finds the last checkpoint that is older than @from_ns. Returns 1 with its place, and the file's
- * trailer in @closing (its event; hdr.len 0: none); 0: there is none, or the file has no valid
- * index. */
+ * trailer in @closing (its event); 0: there is none; -ENOENT: the file has no valid index. */
 int checkpoint_find(struct checkpoint_place *place, struct file_buf *closing, const char *path,
 		    uint64_t from_ns);
 /* Reads a checkpoint from @in, which is at its place, and unpacks it; free cp->blocks. Returns 0,

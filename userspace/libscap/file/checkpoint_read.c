@@ -97,6 +97,7 @@ static const uint8_t *last_before(const uint8_t *v, size_t n, uint64_t from_ns)
 	return found;
 }
 
+/* Returns as checkpoint_find. */
 static int read_index(const struct ppm_evt_hdr *hdr, uint64_t at, uint64_t from_ns,
 		      struct checkpoint_place *place)
 {
@@ -107,7 +108,7 @@ static int read_index(const struct ppm_evt_hdr *hdr, uint64_t at, uint64_t from_
 
 	if (hdr->type != EVT_CHECKPOINTS || scap_evt_params(hdr, &params) || params.n < 2 ||
 	    trailer_kv_get((const char *)v[0].p, v[0].len, "at", &own_at) || own_at != at)
-		return 0;
+		return -ENOENT;
 	found = last_before(v[1].p, v[1].len / sizeof(*place), from_ns);
 	if (!found)
 		return 0;
@@ -134,10 +135,11 @@ int checkpoint_find(struct checkpoint_place *place, struct file_buf *closing, co
 	int found;
 
 	if (!index_place(path, &at) || input_open_at(&in, path, at, 0, &silent))
-		return 0;
-	found = next_own(&in, &blk, &hdr) > 0 && read_index(hdr, at, from_ns, place) &&
-		next_own(&in, &blk, &hdr) > 0 && hdr->type == EVT_CLOSING &&
-		keep_event(closing, hdr);
+		return -ENOENT;
+	found = next_own(&in, &blk, &hdr) > 0 ? read_index(hdr, at, from_ns, place) : -ENOENT;
+	if (found >= 0 && (next_own(&in, &blk, &hdr) <= 0 || hdr->type != EVT_CLOSING ||
+			   !keep_event(closing, hdr)))
+		found = -ENOENT;
 	input_close(&in);
 	return found;
 }
@@ -170,8 +172,10 @@ static int add_part(struct checkpoint *cp, struct file_buf *packed, size_t *n, s
 	if (next_own(in, &blk, &hdr) <= 0 || hdr->type != EVT_CHECKPOINT ||
 	    scap_evt_params(hdr, &params) || params.n < 2)
 		return -EBADMSG;
-	if (!*n)
+	if (!*n) {
 		read_text(cp, &params.v[0]);
+		cp->ts_ns = hdr->ts;
+	}
 	len = params.v[1].len;
 	if (!len || len > cp->packed_sz - *n)
 		return -EBADMSG;

@@ -67,7 +67,7 @@ static void put_checkpoint(struct scap_writer *w, size_t i)
 
 	t.fds = fds;
 	t.n_fds = 1;
-	assert_int_equal(scap_writer_checkpoint(w, &st, put_known, w), 0);
+	assert_int_equal(scap_writer_checkpoint(w, &st, UINT64_MAX, put_known, w), 0);
 }
 
 /* Writes the events with checkpoints. Returns how many there are. */
@@ -192,6 +192,7 @@ static int assert_read_from(const char *path, size_t i)
 		assert_true(first <= i);
 		assert_so_far(scap_state(s), first);
 		assert_int_equal(scap_stats(s, &st), 0);
+		assert_true(scap_in_order(s));
 		/* What later events need. */
 		assert_int_equal(scap_next(s, &evt, -1), 1);
 		assert_int_equal(evt.type, EVT_CONTAINER_E);
@@ -283,6 +284,42 @@ static void test_sections(void **state)
 	s = open_from(path_of("two"), all.v[all.n - 1].ts_ns + 1);
 	assert_null(scap_skipped(s));
 	scap_close(s);
+}
+
+/* Captures of other tools can have times that go back: then a span is not between two places. */
+static void test_times_that_go_back(void **state)
+{
+	const uint64_t ns = all.v[N_EVTS / 2].ts_ns;
+	struct scap *s;
+
+	(void)state;
+	all.v[N_EVTS / 2].ts_ns = all.v[0].ts_ns;
+	write_all(path_of("back"), SCAP_COMPRESS_NONE, PER_CHECKPOINT);
+	all.v[N_EVTS / 2].ts_ns = ns;
+	s = open_from(path_of("back"), all.v[all.n - 1].ts_ns);
+	assert_null(scap_skipped(s));
+	assert_false(scap_in_order(s));
+	scap_close(s);
+}
+
+/* A checkpoint that does not fit is left out. */
+static void test_room(void **state)
+{
+	const struct scap_writer_opts opts = {
+		.sz = sizeof(opts), .provenance = "", .log = hear, .checkpoint_every = 1};
+	const struct scap_stats st = {0};
+	struct scap_writer *w;
+	uint64_t bytes;
+
+	(void)state;
+	assert_int_equal(scap_writer_open(&w, path_of("room"), &no_state, &opts), 0);
+	assert_int_equal(scap_writer_put(w, &all.v[0]), 0);
+	bytes = scap_writer_bytes(w);
+	assert_int_equal(scap_writer_checkpoint(w, &no_state, 100, NULL, NULL), 0);
+	assert_int_equal(scap_writer_bytes(w), bytes);
+	assert_int_equal(scap_writer_checkpoint(w, &no_state, 100000, NULL, NULL), 0);
+	assert_true(scap_writer_bytes(w) > bytes);
+	assert_int_equal(scap_writer_close(w, &st, NULL), 0);
 }
 
 /* A copy has its own checkpoints only. */
@@ -412,6 +449,8 @@ int main(void)
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_joined_files),
 		cmocka_unit_test(test_sections),
+		cmocka_unit_test(test_times_that_go_back),
+		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_copy),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_index_is_bounded),

@@ -166,6 +166,13 @@ static const struct scap_state *engine_state(const void *engine)
 	return scap_reader_state(e->reader);
 }
 
+static int engine_in_order(const void *engine)
+{
+	const struct file_engine *e = engine;
+
+	return e->n_paths == 1 && scap_reader_in_order(e->reader);
+}
+
 static const struct scap_skipped *engine_skipped(const void *engine)
 {
 	const struct file_engine *e = engine;
@@ -206,6 +213,7 @@ const struct scap_engine_ops scap_file_ops = {
 	.next = engine_next,
 	.next_split = engine_next_split,
 	.state = engine_state,
+	.in_order = engine_in_order,
 	.skipped = engine_skipped,
 	.state_drop = engine_state_drop,
 	.progress = engine_progress,

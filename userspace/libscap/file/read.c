@@ -16,6 +16,7 @@ struct scap_reader {
 	struct input in;
 	struct input rest; /* the file behind a checkpoint that is read; src NULL: none */
 	struct checkpoint checkpoint; /* where reading began */
+	bool in_order; /* it has an index */
 	bool begins_later; /* at the checkpoint, not at the file's beginning */
 	struct scap_skipped skipped;
 	const struct scap_log *log;
@@ -557,19 +558,59 @@ static void note_trailer(struct scap_reader *r, const struct ppm_evt_hdr *closin
 	r->closed = false;
 }
 
-static int begin_at_checkpoint(struct scap_reader *r)
+/* Begins with the blocks of the checkpoint, as with a file. */
+static int begin_blocks(struct scap_reader *r)
+{
+	const struct checkpoint *cp = &r->checkpoint;
+
+	input_open_memory(&r->in, cp->blocks, cp->sz, r->rest.name);
+	return begin_section(r);
+}
+
+/* Reads the blocks to their end: if one is damaged, the file is read from its beginning. Other
+ * events of saker, and other sections, have no place in them. */
+static int check_blocks(struct scap_reader *r)
+{
+	struct input rest = r->rest;
+	struct scap_evt evt;
+	int ret = begin_blocks(r);
+
+	if (ret)
+		return ret;
+	r->rest.src = NULL;
+	do
+		ret = next_any(r, &evt);
+	while (ret == 1);
+	r->rest = rest;
+	if (ret == -ENODATA && (!r->saker || r->n_closings))
+		ret = -EBADMSG;
+	r->n_closings = r->n_unclosed = 0;
+	r->n_events = 0;
+	return ret == -ENODATA ? 0 : ret < 0 ? ret : -EBADMSG;
+}
+
+/* Whether the checkpoint is the one of that place. Each event before it takes some bytes. */
+static bool is_of_place(const struct checkpoint *cp, const struct checkpoint_place *place)
+{
+	return cp->num == place->num && cp->ts_ns == place->ts_ns && cp->n_own <= cp->num &&
+	       cp->num <= place->unpacked_at / sizeof(struct ppm_evt_hdr) &&
+	       cp->defaults <= EVT_DEFAULTS_PLAIN;
+}
+
+static int begin_at_checkpoint(struct scap_reader *r, const struct checkpoint_place *place)
 {
 	struct checkpoint *cp = &r->checkpoint;
 	int err = checkpoint_read(cp, &r->rest);
 
-	if (!err && (cp->defaults > EVT_DEFAULTS_PLAIN || cp->n_own > cp->num))
+	if (!err && !is_of_place(cp, place))
 		err = -EBADMSG;
+	if (!err)
+		err = check_blocks(r);
 	if (err)
 		return err;
 	r->skipped =
 		(struct scap_skipped){.n_events = cp->num - cp->n_own, .first_ns = cp->first_ns};
-	input_open_memory(&r->in, cp->blocks, cp->sz, r->rest.name);
-	return begin_section(r);
+	return begin_blocks(r);
 }
 
 /* Begins at the last checkpoint before @from_ns. Returns 0; or an error: then nothing is open. What
@@ -580,13 +621,15 @@ static int open_at_checkpoint(struct scap_reader *r, const char *path, uint64_t 
 	const struct scap_log *log = r->log;
 	struct checkpoint_place place;
 	struct file_buf closing = {0};
-	int err = checkpoint_find(&place, &closing, path, from_ns) ? 0 : -ENOENT;
+	const int found = checkpoint_find(&place, &closing, path, from_ns);
+	int err = found > 0 ? 0 : -ENOENT;
 
+	r->in_order = found >= 0;
 	if (!err)
 		err = input_open_at(&r->rest, path, place.at, place.unpacked_at, &silent);
 	r->log = &silent;
 	if (!err)
-		err = begin_at_checkpoint(r);
+		err = begin_at_checkpoint(r, &place);
 	r->log = log;
 	r->begins_later = !err;
 	if (!err)
@@ -649,6 +692,11 @@ void scap_reader_state_drop(struct scap_reader *r)
 uint64_t scap_reader_taken(const struct scap_reader *r)
 {
 	return input_taken(r->rest.src ? &r->rest : &r->in);
+}
+
+bool scap_reader_in_order(const struct scap_reader *r)
+{
+	return r->in_order;
 }
 
 const struct scap_skipped *scap_reader_skipped(const struct scap_reader *r)

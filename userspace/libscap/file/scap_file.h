@@ -39,12 +39,15 @@ int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt);
 /* Returns whether the next checkpoint is due: what a reader needs to begin there. */
 int scap_writer_wants_checkpoint(const struct scap_writer *w);
 /* Writes it. @state is that before the next event; @put_known, which may be NULL, puts the events
- * that later events need, by scap_writer_put. Returns 0, or the error of scap_writer_put: without
- * memory for the checkpoint, it is left out. */
-int scap_writer_checkpoint(struct scap_writer *w, const struct scap_state *state,
+ * that later events need, by scap_writer_put. Returns 0, or the error of scap_writer_put: if there
+ * is no memory for the checkpoint, or it needs more than @room bytes of the file, it is left out.
+ */
+int scap_writer_checkpoint(struct scap_writer *w, const struct scap_state *state, uint64_t room,
 			   int (*put_known)(void *ctx), void *ctx);
+/* Leaves the checkpoint out that is due. */
+void scap_writer_skip_checkpoint(struct scap_writer *w);
 
-/* Returns the size of the file so far; compressed bytes may still be buffered. */
+/* Returns the size of the file so far, with its index; compressed bytes may still be buffered. */
 uint64_t scap_writer_bytes(const struct scap_writer *w);
 
 /* Returns the file's descriptor, owned by the writer; -1: a pipe or a device. */

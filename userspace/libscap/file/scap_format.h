@@ -255,6 +255,8 @@ int scap_reader_next(struct scap_reader *r, struct scap_evt *evt, struct scap_pa
 const struct scap_state *scap_reader_state(const struct scap_reader *r);
 void scap_reader_state_drop(struct scap_reader *r);
 uint64_t scap_reader_taken(const struct scap_reader *r);
+/* Returns whether events are known to be in the order of time, in one section: with from_ns. */
+bool scap_reader_in_order(const struct scap_reader *r);
 /* Returns what was skipped by beginning at a checkpoint; NULL: nothing. */
 const struct scap_skipped *scap_reader_skipped(const struct scap_reader *r);
 

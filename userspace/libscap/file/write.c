@@ -45,7 +45,8 @@ struct scap_writer {
 	struct checkpoint_index index;
 	uint64_t n_numbered; /* events that take a number, of all sections */
 	uint64_t first_ns; /* time of the first event of the system; 0: none yet */
-	bool has_sections; /* more than one: times may go back, so there is no index */
+	uint64_t most_ns; /* the latest time of an event so far */
+	bool goes_back; /* times do, or may in another section: so there is no index */
 };
 
 static bool own_params_last(const struct scap_event_info *info)
@@ -388,6 +389,11 @@ static bool is_of_system(unsigned int type)
 static void count_event(struct scap_writer *w, const struct scap_evt *evt, bool is_private)
 {
 	w->last_ns = evt->ts_ns;
+	if (evt->ts_ns > w->most_ns)
+		w->most_ns = evt->ts_ns;
+	else if (evt->ts_ns < w->most_ns && evt_takes_number(evt->type) &&
+		 !(evt->flags & SCAP_EVT_F_STATE_ONLY))
+		w->goes_back = true;
 	w->n_events += !is_private;
 	w->n_private += is_private;
 	w->n_numbered += evt_takes_number(evt->type);
@@ -423,9 +429,14 @@ int scap_writer_fd(const struct scap_writer *w)
 	return sink_fd(w->sink);
 }
 
+void scap_writer_skip_checkpoint(struct scap_writer *w)
+{
+	checkpoint_index_skip(&w->index, sink_unpacked(w->sink));
+}
+
 uint64_t scap_writer_bytes(const struct scap_writer *w)
 {
-	return sink_bytes(w->sink);
+	return sink_bytes(w->sink) + checkpoint_index_sz(&w->index);
 }
 
 int scap_writer_flush(struct scap_writer *w)
@@ -479,7 +490,7 @@ static int put_own(struct scap_writer *w)
 {
 	const struct ppm_evt_hdr *hdr = (const struct ppm_evt_hdr *)w->scratch.p;
 	const struct scap_evt evt = {
-		.ts_ns = w->last_ns, .type = hdr->type, .nr = REC_NR_NONE, .hdr = hdr};
+		.ts_ns = w->most_ns, .type = hdr->type, .nr = REC_NR_NONE, .hdr = hdr};
 
 	w->n_private++;
 	return put_block(w, &evt, hdr, true);
@@ -525,6 +536,8 @@ static int make_checkpoint(struct scap_writer *w, struct checkpoint *cp, struct 
 	w->n_private = file.n_private;
 	w->n_numbered = file.n_numbered;
 	w->last_ns = file.last_ns;
+	w->most_ns = file.most_ns;
+	w->goes_back = file.goes_back;
 	w->first_ns = file.first_ns;
 	return err;
 }
@@ -532,7 +545,7 @@ static int make_checkpoint(struct scap_writer *w, struct checkpoint *cp, struct 
 /* Puts the packed blocks as a row of events, the first of which begins a member or frame. */
 static int put_checkpoint(struct scap_writer *w, const struct checkpoint *cp, const uint8_t *packed)
 {
-	struct checkpoint_place place = {.ts_ns = w->last_ns, .num = cp->num};
+	struct checkpoint_place place = {.ts_ns = w->most_ns, .num = cp->num};
 	int err = sink_flush(w->sink);
 
 	place.at = sink_bytes(w->sink);
@@ -547,11 +560,11 @@ static int put_checkpoint(struct scap_writer *w, const struct checkpoint *cp, co
 
 int scap_writer_wants_checkpoint(const struct scap_writer *w)
 {
-	return !w->has_sections &&
+	return !w->goes_back &&
 	       checkpoint_is_due(&w->index, sink_bytes(w->sink), sink_unpacked(w->sink));
 }
 
-int scap_writer_checkpoint(struct scap_writer *w, const struct scap_state *state,
+int scap_writer_checkpoint(struct scap_writer *w, const struct scap_state *state, uint64_t room,
 			   int (*put_known)(void *ctx), void *ctx)
 {
 	struct file_buf packed = {0};
@@ -570,7 +583,7 @@ int scap_writer_checkpoint(struct scap_writer *w, const struct scap_state *state
 		sink_close(memory, NULL);
 	/* What cannot be made is tried again later. */
 	err = 0;
-	if (sz > 0)
+	if (sz > 0 && checkpoint_file_sz((uint64_t)sz) < room)
 		err = put_checkpoint(w, &cp, packed.p);
 	else
 		checkpoint_index_skip(&w->index, sink_unpacked(w->sink));
@@ -590,7 +603,7 @@ static int put_index(struct scap_writer *w, uint64_t *at)
 /* The end of a section, and of a file with an index. */
 static int put_end(struct scap_writer *w, const struct scap_stats *st)
 {
-	const bool has_index = w->index.n && !w->has_sections;
+	const bool has_index = w->index.n && !w->goes_back;
 	uint8_t tail[CHECKPOINT_TAIL_MAX];
 	uint64_t index_at;
 	int err = has_index ? put_index(w, &index_at) : 0;
@@ -611,7 +624,7 @@ int scap_writer_section(struct scap_writer *w, const struct scap_state *state)
 	static const struct scap_stats none;
 	int err = put_closing(w, &none);
 
-	w->has_sections = true;
+	w->goes_back = true;
 	w->n_events = w->n_private = w->last_ns = 0;
 	w->defaults = EVT_DEFAULTS_SAKER;
 	packed_texts_clear(w->texts);

@@ -484,6 +484,28 @@ static void put_text(struct scap_redact *r, const char *text, const char *last)
 		put_list(r, 0, (struct scap_text){text, strlen(text)}, last);
 }
 
+/* The enter event of the call that the thread is in. */
+static void put_enter(struct scap_redact *r, const struct scap_thread_so_far *f)
+{
+	const struct ppm_evt_hdr *evt;
+	struct scap_params params;
+
+	if (!f->enter.len)
+		return;
+	evt = (const struct ppm_evt_hdr *)original(r, f->enter.p, f->enter.len);
+	if (evt && !scap_evt_params(evt, &params))
+		scap_redact_event(r, (void *)f->enter.p, evt, &params);
+	else /* no memory */
+		((struct scap_thread_so_far *)f)->enter.len = 0;
+}
+
+/* Text that only a state in the middle of a capture has. */
+static void put_known_text(struct scap_redact *r, const char *text)
+{
+	if (text)
+		put_text(r, text, NULL);
+}
+
 static void put_thread(struct scap_redact *r, const struct scap_thread_info *t,
 		       const struct scap_thread_info *last)
 {
@@ -495,8 +517,12 @@ static void put_thread(struct scap_redact *r, const struct scap_thread_info *t,
 	put_list(r, ARGS, t->args, last->args.p);
 	put_list(r, ENV, t->env, last->env.p);
 	put_list(r, 0, t->cgroups, last->cgroups.p);
-	for (size_t i = 0; i < t->n_fds; i++)
+	put_enter(r, &t->so_far);
+	for (size_t i = 0; i < t->n_fds; i++) {
 		put_text(r, t->fds[i].name, NULL);
+		put_known_text(r, t->fds[i].so_far.shown);
+		put_known_text(r, t->fds[i].so_far.given);
+	}
 }
 
 void scap_redact_state(struct scap_redact *r, const struct scap_state *st)

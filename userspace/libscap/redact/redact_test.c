@@ -363,7 +363,9 @@ static const struct scap_state *state_of_two(struct scap_state_build *b)
 		.env = {"A=key", 6},
 		.cgroups = {"cpu=/key", 9},
 	};
-	const struct scap_fd_info fd = {.fd = 3, .name = "/tmp/key"};
+	const struct scap_fd_info fd = {.fd = 3,
+					.name = "/tmp/key",
+					.so_far = {.known = 1, .shown = "a key", .given = "./key"}};
 	const struct scap_user user = {.name = "ann", .home = "/home/key"};
 
 	assert_int_equal(scap_state_build_thread(b, &t), 0);
@@ -401,6 +403,8 @@ static void test_state(void **state)
 	assert_string_equal(st->threads[1].comm, "***");
 	assert_string_equal(st->threads[1].exe, "/bin/***");
 	assert_string_equal(st->threads[0].cwd, "/home/***");
+	assert_string_equal(st->threads[0].fds[0].so_far.given, "./***");
+	assert_string_equal(st->threads[0].fds[0].so_far.shown, "a ***");
 	assert_string_equal(st->threads[0].cgroups.p, "cpu=/***");
 	assert_memory_equal(st->threads[0].args.p, "-p\0***", 7);
 	assert_string_equal(st->threads[0].fds[0].name, "/tmp/***");

@@ -300,9 +300,13 @@ static void note_server_port(const struct sinsp_fd *fd, void *ctx)
 void sinsp_ports_find(struct sinsp_ports *ports, const struct sinsp_threads *tt)
 {
 	memset(ports, 0, sizeof(*ports));
-	for (uint32_t i = 0; i < tt->n_slots; i++)
-		if (tt->slots[i].t)
-			sinsp_files_each(tt->slots[i].t->files, note_server_port, ports);
+	for (uint32_t i = 0; i < tt->n_slots; i++) {
+		const struct sinsp_thread *t = tt->slots[i].t;
+
+		/* The main thread has those that others share with it. */
+		if (t && (t->tid == t->pid || t->files->refs == 1))
+			sinsp_files_each(t->files, note_server_port, ports);
+	}
 }
 
 struct role_assignment {
