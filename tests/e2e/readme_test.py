@@ -46,6 +46,7 @@ COMMANDS = {
     "sudo build/saker -w all.scap -M 5 -v":
         ["^saker: capture$", "^  events shown +[1-9]", "^  bytes written +[1-9].* to all.scap$",
          r"^  memory of saker +\S+ MiB peak"],
+    "build/saker -r all.scap --from +2 --to +2.5 -q -S | head -2": ["^Event +Count +Share", r"^[<>] \S+ +\d+ "],
     "sudo build/saker profile -d 5 -o cpu.svg": [],
     "sudo build/saker why -M 5": ["GET /notes.txt"],
     "sudo build/saker --failed-only -- ls": [EVENT + ".*=-[0-9]+"],

@@ -10,6 +10,7 @@
 #include "capture_state.h"
 #include "chisels.h"
 #include "clock.h"
+#include "dispatch_span.h"
 #include "fields/field.h"
 #include "inspector_open.h"
 #include "privileges.h"

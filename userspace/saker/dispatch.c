@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "dispatch_file.h"
 #include "dispatch_flight.h"
+#include "dispatch_span.h"
 #include "fields/format.h"
 #include "file_filter.h"
 #include "say.h"
@@ -241,19 +242,6 @@ int dispatch_first_pass(struct dispatch *t, const struct options *o, struct sins
 	else
 		t->first_pass = pass.held;
 	return err;
-}
-
-void dispatch_set_times(struct dispatch *t, const struct options *o, uint64_t first_ns)
-{
-	t->begins_late = o->from.kind && o->write;
-	t->times_due = (o->from.kind || o->to.kind) && !first_ns;
-	t->to_ns = UINT64_MAX;
-	if (!first_ns)
-		return;
-	if (o->from.kind)
-		t->settled_ns = time_arg_ns(&o->from, first_ns);
-	if (o->to.kind)
-		t->to_ns = time_arg_ns(&o->to, first_ns);
 }
 
 /* Returns whether the event is later than --to. Nothing follows it if the file is in order. */

@@ -78,8 +78,6 @@ int dispatch_open_lines(struct dispatch *t, const struct options *o);
  * Reads all of @inspector before the file is begun, to find the processes that it must begin with.
  */
 int dispatch_first_pass(struct dispatch *t, const struct options *o, struct sinsp *inspector);
-/* Files: their first event is of @first_ns; 0: not known yet. */
-void dispatch_set_times(struct dispatch *t, const struct options *o, uint64_t first_ns);
 /* Called before the inspector takes the source: the file begins with the source's state. */
 int dispatch_open_file(struct dispatch *t, const struct scap *src);
 /* @command: PID of the command, 0: none. */

@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "dispatch_flight.h"
+#include "dispatch_span.h"
 #include "file_needs.h"
 #include "procfs/state_build.h"
 #include "say.h"

@@ -83,17 +83,6 @@ const struct rec_hdr *live_next_call_under_way(const struct live_engine *e);
 /* Pops the first record, or note. Returns the key of the next one. */
 uint64_t live_pop_record(struct live_source *s);
 
-/* Pops the first event of a source of the merge. Returns the key of the next one. */
-static inline uint64_t live_pop(void *source)
-{
-	struct live_source *s = source;
-
-	if (!s->enter_due)
-		return live_pop_record(s);
-	s->enter_due = 0;
-	return s->rec->evt.ts;
-}
-
 /* ---- live_events.c: the stream of events ---- */
 
 int live_next(void *engine, struct scap_evt *evt, int timeout_ms);

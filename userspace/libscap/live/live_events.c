@@ -243,6 +243,17 @@ static inline void set_time(struct live_engine *e, struct scap_evt *evt, uint64_
 	evt->flags |= SCAP_EVT_F_CLAMPED;
 }
 
+/* Pops the first event of a source of the merge. Returns the key of the next one. */
+static inline uint64_t pop_event(void *source)
+{
+	struct live_source *s = source;
+
+	if (!s->enter_due)
+		return live_pop_record(s);
+	s->enter_due = 0;
+	return s->rec->evt.ts;
+}
+
 /* Returns 1 with the next event of the sources, 0 if none may be delivered yet. Inlined: this runs
  * for every event. */
 static inline __attribute__((always_inline)) int
@@ -252,7 +263,7 @@ next_of_sources(struct live_engine *e, struct scap_evt *evt, struct scap_params 
 
 	if (e->now >= e->next_clock_check)
 		check_clock(e);
-	while (merge_next_by(e->merge, live_pop, &item)) {
+	while (merge_next_by(e->merge, pop_event, &item)) {
 		const struct live_source *s = e->sources[item.source];
 
 		if (expand(e, evt, params, s)) {

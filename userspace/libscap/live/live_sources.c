@@ -126,11 +126,6 @@ uint64_t live_pop_record(struct live_source *s)
 	return first_key(s);
 }
 
-static uint64_t source_pop(void *source)
-{
-	return live_pop(source);
-}
-
 static void source_release(void *source)
 {
 	struct live_source *s = source;
@@ -144,7 +139,6 @@ static void source_release(void *source)
 static const struct merge_ops ring_merge_ops = {
 	.refresh = source_refresh,
 	.key = source_key,
-	.pop = source_pop,
 	.release = source_release,
 	.now = live_boot_now,
 };

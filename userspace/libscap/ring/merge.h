@@ -26,7 +26,8 @@ struct merge_ops {
 	void (*refresh)(void *source, struct ring_bound *bound);
 	/* Returns the key of the first complete item not popped; MERGE_NO_KEY: none. */
 	uint64_t (*key)(void *source);
-	/* Pops that item. Returns the key of the next one, as key does. */
+	/* Pops that item. Returns the key of the next one, as key does. NULL: only merge_next_by is
+	 * used. */
 	uint64_t (*pop)(void *source);
 	/* Releases popped items. */
 	void (*release)(void *source);
