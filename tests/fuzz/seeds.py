@@ -19,7 +19,7 @@ CAPTURES = (glob.glob(os.path.join(BUILD, "tests/captures/*.scap")) +
             glob.glob(os.path.join(SOURCE, "../shared/captures/*.scap")))
 OUT = sys.argv[1]
 
-SHB, EV_V2, EVF_V2 = 0x0A0D0D0A, 0x216, 0x217
+SHB, EV_V2, EVF_V2, CLOSING = 0x0A0D0D0A, 0x216, 0x217, 0x7FFF
 SEED_MAX = 5000  # bytes of a capture
 EACH_TYPE = 4  # events of a type in the seeds of a capture
 
@@ -107,7 +107,7 @@ def make_captures():
 # ---- checkpoints ----
 
 def make_checkpoints():
-    """Beginnings of pieces: they have what a checkpoint has."""
+    """Pieces without their trailers: they begin with what a checkpoint has."""
     saker = os.path.join(BUILD, "userspace/saker/saker")
     folder = os.path.join(OUT, "checkpoint")
     for path in sorted(glob.glob(os.path.join(OUT, "capture/*-[0-9]"))) if os.path.exists(saker) else ():
@@ -115,6 +115,11 @@ def make_checkpoints():
         os.makedirs(folder, exist_ok=True)
         subprocess.run([saker, "-r", path, "-w", piece, "-e", "20", "--min-free", "0"], stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL, timeout=60, check=False)
+    for path in glob.glob(os.path.join(folder, "*")):
+        with open(path, "rb") as file:
+            kept = [block for kind, block in blocks(file.read())
+                    if kind not in (EV_V2, EVF_V2) or events_of(kind, block)[0] != CLOSING]
+        put("checkpoint", os.path.basename(path), b"".join(kept))
 
 
 # ---- texts ----

@@ -190,6 +190,7 @@ static void add_own(struct file *f, const struct file_buf *evt)
 {
 	static const uint8_t head[6] = {0, 0, EVF_STATE_ONLY};
 
+	((struct ppm_evt_hdr *)evt->p)->ts = AT_NS;
 	add_block(f, BLK_EVF_V2, head, sizeof(head), evt->p,
 		  ((const struct ppm_evt_hdr *)evt->p)->len);
 }
@@ -211,7 +212,7 @@ static void make_file(struct file *f, const uint8_t *blocks, size_t sz)
 				      0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 	static struct file_buf packed, evt;
 	static struct checkpoint_index x;
-	struct checkpoint cp = {.num = 9, .first_ns = 1, .sz = sz};
+	struct checkpoint cp = {.num = 1, .first_ns = 1, .sz = sz};
 	const ssize_t n = checkpoint_pack(&packed, blocks, sz);
 
 	f->n = 0;
@@ -223,7 +224,7 @@ static void make_file(struct file *f, const uint8_t *blocks, size_t sz)
 	cp.packed_sz = (size_t)n;
 	x.n = 0;
 	x.next_unpacked_at = 0;
-	checkpoint_index_add(&x, &(struct checkpoint_place){AT_NS, f->n, f->n, 9}, cp.packed_sz);
+	checkpoint_index_add(&x, &(struct checkpoint_place){AT_NS, f->n, f->n, 1}, cp.packed_sz);
 	for (size_t at = 0; at < cp.packed_sz; at += checkpoint_part(&cp, at)) {
 		if (checkpoint_event(&evt, &cp, packed.p, at))
 			abort();
