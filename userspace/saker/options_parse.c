@@ -226,8 +226,8 @@ static int check_flight(const struct options *o)
 		 "--flight-recorder needs -w DIR, a folder for its files"},
 		{f->span_ns && (o->filter || o->words.n),
 		 "--flight-recorder keeps all events: give the filter to --trigger"},
-		{f->span_ns && (o->from.kind || o->to.kind),
-		 "--flight-recorder cannot be combined with --from and --to"},
+		{f->span_ns && (o->from.kind || o->to.kind || o->checkpoint_every),
+		 "--flight-recorder cannot be combined with --from, --to and --checkpoints"},
 		{f->span_ns && (pieces_wanted(o) || o->chisels.n || o->read.n > 1),
 		 "--flight-recorder cannot be combined with -C, -G, -e, -c or several -r"},
 	};

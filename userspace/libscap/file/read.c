@@ -586,6 +586,7 @@ static int check_blocks(struct scap_reader *r)
 		ret = -EBADMSG;
 	r->n_closings = r->n_unclosed = 0;
 	r->n_events = 0;
+	r->reported_skip = r->reported_new = false; /* nobody heard it */
 	return ret == -ENODATA ? 0 : ret < 0 ? ret : -EBADMSG;
 }
 
