@@ -420,7 +420,7 @@ uint64_t sinsp_state_size(const struct sinsp *s)
 	for (uint32_t i = 0; i < s->threads.n_slots; i++) {
 		const struct sinsp_thread *t = s->threads.slots[i].t;
 
-		if (t && (t->tid == t->pid || t->files->refs == 1))
+		if (t && sinsp_thread_owns_files(t))
 			n += sinsp_files_count(t->files);
 	}
 	return n;

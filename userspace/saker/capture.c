@@ -458,10 +458,12 @@ static int has_no_samples(const struct capture *c)
 /* No more events come: symbols are freed, and views have the memory. */
 static int show_views(struct capture *c)
 {
+	int err = 0;
+
 	for (size_t i = 0; i < c->n_inspectors; i++)
 		sinsp_symbols_drop_tables(c->inspectors[i]);
-	const int err = c->n_inspectors ? dispatch_begin_late(&c->dispatch, c->inspectors[0]) : 0;
-
+	if (c->n_inspectors)
+		err = dispatch_begin_late(&c->dispatch, c->inspectors[0]);
 	return err ?: chisels_end(c->dispatch.chisels);
 }
 

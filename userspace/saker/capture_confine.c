@@ -143,7 +143,7 @@ void capture_confine_open(const struct capture *c)
 {
 	const struct options *o = c->o;
 	const unsigned int late = c->late_files;
-	const int pieces = pieces_wanted(o) || (o->write && o->from.kind);
+	const int pieces = o->write && pieces_begin_with_event(o);
 
 	if (is_free(o))
 		return;

@@ -175,8 +175,8 @@ static int wants_first_pass(const struct capture *c)
 	for (size_t i = 0; i < o->read.n; i++)
 		if (stat(o->read.v[i], &st) || !S_ISREG(st.st_mode))
 			return 0;
-	return !c->live && o->write && c->dispatch.filter && !o->whole_state && !pieces_wanted(o) &&
-	       !c->dispatch.begins_late;
+	return !c->live && o->write && c->dispatch.filter && !o->whole_state &&
+	       !pieces_begin_with_event(o);
 }
 
 /* Errors in the file are reported when it is read again. */
@@ -397,7 +397,6 @@ int capture_open_sources(struct capture *c)
 	int err = 0;
 
 	set_times(c);
-	c->dispatch.joins = joins_files(c->o);
 	if (joins_files(c->o)) {
 		c->joined = files_in_order(c->o);
 		err = c->joined ? 0 : -ENOMEM;

@@ -38,8 +38,6 @@ struct dispatch {
 	unsigned int n_checkpoints; /* of all pieces */
 	unsigned int n_put; /* events in the file, until it overflows */
 	int checkpoint_due; /* before the next event */
-	int joins; /* several captures are joined to a file */
-	int begins_late; /* the only file begins with an event, not with the source */
 	int times_due; /* options from and to wait for the first event */
 	int in_order; /* a later event is not earlier: there is a single section */
 	int puts_needed; /* pieces, symbols: events need other events before them in the file */

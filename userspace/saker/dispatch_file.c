@@ -60,7 +60,7 @@ static int open_piece(struct dispatch *t, const struct scap_state *state, uint64
 		.provenance = t->provenance,
 		.log = say_log,
 		.checkpoint_every =
-			holds_events(t) || t->joins ? UINT64_MAX : t->o->checkpoint_every,
+			holds_events(t) || t->o->read.n > 1 ? UINT64_MAX : t->o->checkpoint_every,
 	};
 	unsigned int before = say_n_errors();
 	int err = pieces_next(&t->pieces, ts_ns);
@@ -128,7 +128,7 @@ int dispatch_open_file(struct dispatch *t, const struct scap *src)
 	if (t->o->flight.span_ns)
 		return dispatch_open_flight(t);
 	/* The first piece begins with the first event, whose time may be part of its name. */
-	return pieces_wanted(t->o) || t->begins_late ? 0 : open_needed(t, scap_state(src));
+	return pieces_begin_with_event(t->o) ? 0 : open_needed(t, scap_state(src));
 }
 
 /* Returns whether anything besides the file needs events. */
@@ -223,7 +223,7 @@ static int may_stop(const struct dispatch *t)
 	       sinsp_state_size(t->inspector) <= CHECKPOINT_STATE_MAX;
 }
 
-static int put_checkpoint(struct dispatch *t)
+static void put_checkpoint(struct dispatch *t)
 {
 	const unsigned int before = say_n_errors();
 	struct scap_state_build *state;
@@ -232,31 +232,25 @@ static int put_checkpoint(struct dispatch *t)
 	t->n_checkpoints++;
 	if (!may_stop(t) || sinsp_export(t->inspector, &state)) { /* a later one may be possible */
 		scap_writer_skip_checkpoint(t->writer);
-		return 0;
+		return;
 	}
 	file_result(t, before,
 		    scap_writer_checkpoint(t->writer, scap_state_build_done(state), room_in_file(t),
 					   put_known, t));
 	scap_state_build_free(state);
-	return 0;
-}
-
-/* Files begin with an event: pieces, and what --from cuts out. */
-static int begins_with_event(const struct dispatch *t)
-{
-	return pieces_wanted(t->o) || t->begins_late;
 }
 
 static int before_event(void *ctx, const struct scap_evt *evt);
 
 /* Before the next event of the source: what another one ended is still in the state. */
-static int before_checkpoint(struct dispatch *t, const struct scap_evt *evt)
+static void before_checkpoint(struct dispatch *t, const struct scap_evt *evt)
 {
 	if (!evt->num)
-		return 0;
-	if (!begins_with_event(t))
+		return;
+	if (!pieces_begin_with_event(t->o))
 		sinsp_set_before(t->inspector, NULL, NULL);
-	return t->writer ? put_checkpoint(t) : 0;
+	if (t->writer)
+		put_checkpoint(t);
 }
 
 /* Now and then: whether the next event has a checkpoint before it. */
@@ -273,7 +267,7 @@ static int is_too_early(struct dispatch *t, const struct scap_evt *evt)
 {
 	if (t->times_due && evt->num)
 		dispatch_set_times(t, t->o, evt->ts_ns);
-	return t->begins_late &&
+	return t->o->from.kind &&
 	       (t->times_due || evt->ts_ns < t->settled_ns || (evt->flags & SCAP_EVT_F_STATE_ONLY));
 }
 
@@ -299,10 +293,11 @@ static int before_event(void *ctx, const struct scap_evt *evt)
 {
 	struct dispatch *t = ctx;
 	unsigned int before = say_n_errors();
-	int err = t->checkpoint_due ? before_checkpoint(t, evt) : 0;
 
-	if (err || (!t->writer && is_too_early(t, evt)))
-		return err;
+	if (t->checkpoint_due)
+		before_checkpoint(t, evt);
+	if (!t->writer && is_too_early(t, evt))
+		return 0;
 	if (t->file_ended ||
 	    (t->writer && !pieces_due(&t->pieces, evt->ts_ns, scap_writer_bytes(t->writer))))
 		return 0;
@@ -322,7 +317,7 @@ static int before_event(void *ctx, const struct scap_evt *evt)
 /* A capture without events is a file, too. */
 static int open_without_events(struct dispatch *t)
 {
-	if (!t->o->write || !begins_with_event(t) || t->pieces.n || t->file_failed)
+	if (!t->o->write || !pieces_begin_with_event(t->o) || t->pieces.n || t->file_failed)
 		return 0;
 	return begin_piece(t, clock_read_ns(CLOCK_REALTIME));
 }
@@ -448,7 +443,7 @@ int dispatch_begin_file(struct dispatch *t)
 
 	if (t->flight)
 		sinsp_set_before(t->inspector, dispatch_before_flight, t);
-	else if (begins_with_event(t))
+	else if (pieces_begin_with_event(t->o))
 		sinsp_set_before(t->inspector, before_event, t);
 	sinsp_set_section(t->inspector, begin_section, t);
 	if (!holds_events(t))

@@ -3,7 +3,6 @@
 
 void dispatch_set_times(struct dispatch *t, const struct options *o, uint64_t first_ns)
 {
-	t->begins_late = o->from.kind && o->write;
 	t->times_due = (o->from.kind || o->to.kind) && !first_ns;
 	t->to_ns = UINT64_MAX;
 	if (!first_ns)

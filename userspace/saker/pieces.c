@@ -33,6 +33,11 @@ int pieces_wanted(const struct options *o)
 	return by_count(o) || o->piece_ns;
 }
 
+int pieces_begin_with_event(const struct options *o)
+{
+	return pieces_wanted(o) || o->from.kind;
+}
+
 static int slice_over(const struct pieces *p, uint64_t ts_ns)
 {
 	return p->o->piece_ns && p->slice_ns && ts_ns >= p->slice_ns + p->o->piece_ns;

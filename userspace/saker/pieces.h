@@ -22,6 +22,9 @@ void pieces_init(struct pieces *p, const struct options *o);
 void pieces_fini(struct pieces *p);
 
 int pieces_wanted(const struct options *o);
+/* Returns whether a file begins with an event, not with the source: a piece, or what --from cuts
+ * out. */
+int pieces_begin_with_event(const struct options *o);
 
 /* Returns whether an event of @ts_ns belongs to the next piece; this one has @bytes. */
 int pieces_due(const struct pieces *p, uint64_t ts_ns, uint64_t bytes);

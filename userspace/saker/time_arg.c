@@ -81,15 +81,15 @@ static const char *take_of_day(const char *p, uint64_t *ns)
 	return p;
 }
 
-/* Returns the time of midnight; 0: no such day. */
-static uint64_t midnight(struct tm day, int utc)
+/* Returns whether there is such a day after 1970. */
+static int is_day(struct tm day, int utc)
 {
-	struct tm same = day;
-	const time_t t = utc ? timegm(&same) : (same.tm_isdst = -1, mktime(&same));
+	const int mday = day.tm_mday;
+	time_t t;
 
-	if (t <= 0 || same.tm_mday != day.tm_mday)
-		return 0;
-	return (uint64_t)t * SECOND_NS;
+	day.tm_isdst = utc ? 0 : -1;
+	t = utc ? timegm(&day) : mktime(&day);
+	return t > 0 && day.tm_mday == mday;
 }
 
 /* Adds the time of day to a day; days on which clocks change have other lengths. */
@@ -144,7 +144,7 @@ static int parse_date(struct time_arg *t, const char *p)
 	day.tm_mday = (int)d;
 	p = take_of_day(p + 1, &ns);
 	utc = p && *p;
-	if (!p || take_zone(p, &east_ns) || !midnight(day, utc))
+	if (!p || take_zone(p, &east_ns) || !is_day(day, utc))
 		return -EINVAL;
 	*t = (struct time_arg){TIME_ARG_EPOCH, on_day(day, ns, utc) - (uint64_t)east_ns};
 	return 0;

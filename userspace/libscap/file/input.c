@@ -297,7 +297,7 @@ int input_open_at(struct input *in, const char *path, uint64_t at, uint64_t unpa
 	pthread_mutex_init(&s->mutex, NULL);
 	pthread_cond_init(&s->filled, NULL);
 	pthread_cond_init(&s->freed, NULL);
-	err = tell(s, unpack_open_at(&s->unpacker, path, in->name, at, &s->own_log));
+	err = tell(s, unpack_open(&s->unpacker, path, in->name, at, &s->own_log));
 	if (!err && alloc_chunks(s, 2))
 		err = scap_fail(log, -ENOMEM, "cannot read %s: not enough memory", in->name);
 	if (err) {

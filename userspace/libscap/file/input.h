@@ -18,7 +18,7 @@ struct input {
 
 /* Returns 0 or a negative errno, logged. */
 int input_open(struct input *in, const char *path, const struct scap_log *log);
-/* Opens a regular file as unpack_open_at does; @unpacked_at is that offset in the unpacked data. */
+/* Opens a regular file as unpack_open does; @unpacked_at is that offset in the unpacked data. */
 int input_open_at(struct input *in, const char *path, uint64_t at, uint64_t unpacked_at,
 		  const struct scap_log *log);
 /* Reads @n bytes in memory, borrowed until it is closed. */

@@ -320,7 +320,7 @@ uint8_t *sink_room(struct sink *s, size_t n)
 int sink_commit(struct sink *s, const uint8_t *end)
 {
 	s->at = s->whole = end - s->buf;
-	return s->whole >= DRAIN_SZ && !s->is_memory ? sink_flush(s) : s->err;
+	return s->whole >= DRAIN_SZ ? sink_flush(s) : s->err;
 }
 
 /* A failure is permanent: a block with a missing piece must not be ended. */

@@ -243,14 +243,8 @@ static int go_to(struct unpacker *u, uint64_t at)
 	return 0;
 }
 
-int unpack_open(struct unpacker **out, const char *path, const char *name,
+int unpack_open(struct unpacker **out, const char *path, const char *name, uint64_t at,
 		const struct scap_log *log)
-{
-	return unpack_open_at(out, path, name, 0, log);
-}
-
-int unpack_open_at(struct unpacker **out, const char *path, const char *name, uint64_t at,
-		   const struct scap_log *log)
 {
 	struct unpacker *u = calloc(1, sizeof(*u));
 	int err;

@@ -12,14 +12,11 @@
 
 struct unpacker;
 
-/* Opens @path ("-": standard input), whose name is @name in messages. Both are borrowed, and @log.
- * Returns 0 or a negative errno, logged. */
-int unpack_open(struct unpacker **out, const char *path, const char *name,
+/* Opens @path ("-": standard input), whose name is @name in messages. A regular file is read from
+ * the offset @at on, where a member or frame begins if it is packed; others need 0. Both are
+ * borrowed, and @log. Returns 0 or a negative errno, logged. */
+int unpack_open(struct unpacker **out, const char *path, const char *name, uint64_t at,
 		const struct scap_log *log);
-/* Opens a regular file to be read from the offset @at on, where a member or frame begins if it is
- * packed. */
-int unpack_open_at(struct unpacker **out, const char *path, const char *name, uint64_t at,
-		   const struct scap_log *log);
 void unpack_close(struct unpacker *u);
 /* Puts up to @room bytes into @out, and waits for the first. Returns their number; 0: the end; or a
  * negative errno, logged, after all bytes before it. */

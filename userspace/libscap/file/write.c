@@ -28,25 +28,30 @@ struct out_rule {
 	struct scap_projection *projection; /* if the types differ */
 };
 
-struct scap_writer {
+/* What is of the file itself; while a checkpoint is made, of its blocks, which are like a file. */
+struct out {
 	struct scap_log log;
 	struct sink *sink;
-	const struct evt_facts *facts;
+	struct packed_texts *texts; /* of the section */
 	enum evt_defaults defaults;
 	uint64_t n_events; /* public parameters */
 	uint64_t n_private;
-	uint64_t last_ns;
-	struct out_rule rules[EVT_INDEX_MAX];
-	uint16_t sc_of[2][N_NR]; /* PPM_SC codes of x86_64 and ia32 calls */
-	struct file_buf scratch; /* an event that is written in another form */
-	struct packed_texts *texts; /* of the section */
-	char *provenance; /* owned */
-	enum scap_compress compress;
-	struct checkpoint_index index;
 	uint64_t n_numbered; /* events that take a number, of all sections */
+	uint64_t last_ns;
 	uint64_t first_ns; /* time of the first event of the system; 0: none yet */
 	uint64_t most_ns; /* the latest time of an event so far */
 	bool goes_back; /* times do, or may in another section: so there is no index */
+};
+
+struct scap_writer {
+	struct out out;
+	const struct evt_facts *facts;
+	struct out_rule rules[EVT_INDEX_MAX];
+	uint16_t sc_of[2][N_NR]; /* PPM_SC codes of x86_64 and ia32 calls */
+	struct file_buf scratch; /* an event that is written in another form */
+	char *provenance; /* owned */
+	enum scap_compress compress;
+	struct checkpoint_index index;
 };
 
 static bool own_params_last(const struct scap_event_info *info)
@@ -91,16 +96,16 @@ static int put_section_header(struct scap_writer *w)
 		uint64_t section_len;
 	} __attribute__((packed)) shb = {SHB_MAGIC, 1, 2, UINT64_MAX};
 
-	sink_begin(w->sink, BLK_SHB);
-	sink_put(w->sink, &shb, sizeof(shb));
-	return sink_end(w->sink);
+	sink_begin(w->out.sink, BLK_SHB);
+	sink_put(w->out.sink, &shb, sizeof(shb));
+	return sink_end(w->out.sink);
 }
 
 static int put_provenance(struct scap_writer *w, const char *text)
 {
-	sink_begin(w->sink, BLK_SAKER);
-	sink_put(w->sink, text, strlen(text));
-	return sink_end(w->sink);
+	sink_begin(w->out.sink, BLK_SAKER);
+	sink_put(w->out.sink, text, strlen(text));
+	return sink_end(w->out.sink);
 }
 
 static int begin_section(struct scap_writer *w, const struct scap_state *state)
@@ -109,7 +114,7 @@ static int begin_section(struct scap_writer *w, const struct scap_state *state)
 
 	if (!err)
 		err = put_provenance(w, w->provenance);
-	return err ? err : state_write(w->sink, state);
+	return err ? err : state_write(w->out.sink, state);
 }
 
 int scap_writer_open(struct scap_writer **out, const char *path, const struct scap_state *state,
@@ -127,19 +132,20 @@ int scap_writer_open(struct scap_writer **out, const char *path, const struct sc
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return -ENOMEM;
-	w->log = (struct scap_log){o.log, o.log_ctx};
+	w->out.log = (struct scap_log){o.log, o.log_ctx};
 	w->facts = event_block_facts();
-	w->texts = packed_texts_new();
+	w->out.texts = packed_texts_new();
 	memset(w->sc_of, 0xff, sizeof(w->sc_of));
 	w->provenance = strdup(o.provenance ? o.provenance : "");
 	w->compress = o.compress;
-	err = w->texts && w->provenance ? sink_open(&w->sink, path, o.compress, &w->log) : -ENOMEM;
+	err = w->out.texts && w->provenance ? sink_open(&w->out.sink, path, o.compress, &w->out.log)
+					    : -ENOMEM;
 	if (!err)
 		err = begin_section(w, state);
 	if (!err)
-		err = sink_flush(w->sink);
+		err = sink_flush(w->out.sink);
 	if (!err)
-		checkpoint_index_begin(&w->index, o.checkpoint_every, sink_bytes(w->sink));
+		checkpoint_index_begin(&w->index, o.checkpoint_every, sink_bytes(w->out.sink));
 	if (err)
 		scap_writer_close(w, NULL, NULL);
 	else
@@ -311,7 +317,7 @@ static uint8_t *put_opt(uint8_t *p, uint16_t code, const void *val, uint16_t len
 /* Writes flags and number, unless they follow from the type. */
 static uint8_t *put_mark(struct scap_writer *w, uint8_t *p, const struct scap_evt *evt)
 {
-	enum evt_defaults other = EVT_DEFAULTS_PLAIN - w->defaults;
+	enum evt_defaults other = EVT_DEFAULTS_PLAIN - w->out.defaults;
 	uint16_t own_flags = evt->flags & ~SCAP_EVT_F_STATE_ONLY;
 	struct {
 		uint16_t flags, nr;
@@ -320,12 +326,12 @@ static uint8_t *put_mark(struct scap_writer *w, uint8_t *p, const struct scap_ev
 	uint16_t flags, nr;
 	uint32_t val;
 
-	event_block_defaults(evt->hdr, w->defaults, &flags, &nr);
+	event_block_defaults(evt->hdr, w->out.defaults, &flags, &nr);
 	if (flags == own_flags && nr == evt->nr)
 		return p;
 	event_block_defaults(evt->hdr, other, &flags, &nr);
 	if (flags == own_flags && nr == evt->nr) {
-		w->defaults = val = other;
+		w->out.defaults = val = other;
 		return put_opt(p, OPT_DEFAULTS, &val, sizeof(val));
 	}
 	return put_opt(p, OPT_MARK, &mark, own_flags & SCAP_EVT_F_CLAMPED ? 12 : 4);
@@ -346,12 +352,12 @@ static int put_block(struct scap_writer *w, const struct scap_evt *evt,
 		     const struct ppm_evt_hdr *file, bool with_flags)
 {
 	/* 64: framing, the mark, headers and padding of options. */
-	uint8_t *blk = sink_room(w->sink, 64 + (size_t)file->len + evt->hdr->len);
+	uint8_t *blk = sink_room(w->out.sink, 64 + (size_t)file->len + evt->hdr->len);
 	uint8_t *p;
 	uint32_t len;
 
 	if (!blk)
-		return sink_flush(w->sink);
+		return sink_flush(w->out.sink);
 	p = blk + 8;
 	p = mempcpy(p, &evt->cpu, 2);
 	if (with_flags) {
@@ -372,7 +378,7 @@ static int put_block(struct scap_writer *w, const struct scap_evt *evt,
 	memcpy(blk + 4, &len, 4);
 	len = block_type(w, file, with_flags, len);
 	memcpy(blk, &len, 4);
-	return sink_commit(w->sink, p + 4);
+	return sink_commit(w->out.sink, p + 4);
 }
 
 /* Whether a capture begins with such an event: not with containers that were there before, or with
@@ -388,17 +394,17 @@ static bool is_of_system(unsigned int type)
 
 static void count_event(struct scap_writer *w, const struct scap_evt *evt, bool is_private)
 {
-	w->last_ns = evt->ts_ns;
-	if (evt->ts_ns > w->most_ns)
-		w->most_ns = evt->ts_ns;
-	else if (evt->ts_ns < w->most_ns && evt_takes_number(evt->type) &&
+	w->out.last_ns = evt->ts_ns;
+	if (evt->ts_ns > w->out.most_ns)
+		w->out.most_ns = evt->ts_ns;
+	else if (evt->ts_ns < w->out.most_ns && evt_takes_number(evt->type) &&
 		 !(evt->flags & SCAP_EVT_F_STATE_ONLY))
-		w->goes_back = true;
-	w->n_events += !is_private;
-	w->n_private += is_private;
-	w->n_numbered += evt_takes_number(evt->type);
-	if (!w->first_ns && is_of_system(evt->type))
-		w->first_ns = evt->ts_ns;
+		w->out.goes_back = true;
+	w->out.n_events += !is_private;
+	w->out.n_private += is_private;
+	w->out.n_numbered += evt_takes_number(evt->type);
+	if (!w->out.first_ns && is_of_system(evt->type))
+		w->out.first_ns = evt->ts_ns;
 }
 
 int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt)
@@ -411,11 +417,12 @@ int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt)
 	if (evt->type == EVT_CHECKPOINT || evt->type == EVT_CHECKPOINTS)
 		return 0;
 	if (!is_private && !scap_event_info(evt->type))
-		return scap_fail(&w->log, -EINVAL, "cannot write an event of type %u", evt->type);
-	err = is_private ? packed_samples_put(&w->scratch, &file, w->texts, evt->hdr)
+		return scap_fail(&w->out.log, -EINVAL, "cannot write an event of type %u",
+				 evt->type);
+	err = is_private ? packed_samples_put(&w->scratch, &file, w->out.texts, evt->hdr)
 			 : compat_event(w, evt, &file);
 	if (err)
-		return scap_fail(&w->log, err, "cannot write event %llu (type %u): %s",
+		return scap_fail(&w->out.log, err, "cannot write event %llu (type %u): %s",
 				 (unsigned long long)evt->num, evt->type, strerror(-err));
 	err = put_block(w, evt, file, is_private || evt->flags & SCAP_EVT_F_STATE_ONLY);
 	if (err)
@@ -426,40 +433,58 @@ int scap_writer_put(struct scap_writer *w, const struct scap_evt *evt)
 
 int scap_writer_fd(const struct scap_writer *w)
 {
-	return sink_fd(w->sink);
+	return sink_fd(w->out.sink);
 }
 
 void scap_writer_skip_checkpoint(struct scap_writer *w)
 {
-	checkpoint_index_skip(&w->index, sink_unpacked(w->sink));
+	checkpoint_index_skip(&w->index, sink_unpacked(w->out.sink));
 }
 
 uint64_t scap_writer_bytes(const struct scap_writer *w)
 {
-	return sink_bytes(w->sink) + checkpoint_index_sz(&w->index);
+	return sink_bytes(w->out.sink) + checkpoint_index_sz(&w->index);
 }
 
 int scap_writer_flush(struct scap_writer *w)
 {
-	return sink_flush(w->sink);
+	return sink_flush(w->out.sink);
+}
+
+/* Puts the event of saker itself that is in the scratch: other tools skip it, since it is
+ * state-only and of a type they do not know. */
+static int put_own(struct scap_writer *w, uint64_t ts_ns)
+{
+	const struct ppm_evt_hdr *hdr = (const struct ppm_evt_hdr *)w->scratch.p;
+	const struct scap_evt evt = {
+		.ts_ns = ts_ns, .type = hdr->type, .nr = REC_NR_NONE, .hdr = hdr};
+
+	return put_block(w, &evt, hdr, true);
+}
+
+/* The same for those that the trailer counts. */
+static int put_private(struct scap_writer *w)
+{
+	w->out.n_private++;
+	return put_own(w, w->out.most_ns);
 }
 
 #define CLOSING_TEXT_SZ 2048
 
 static size_t put_counters(const struct scap_writer *w, char *text, const struct scap_stats *st)
 {
-	size_t n = snprintf(text, CLOSING_TEXT_SZ, "written_events=%llu\nwritten_private=%llu\n",
-			    (unsigned long long)w->n_events, (unsigned long long)w->n_private);
+	size_t n =
+		snprintf(text, CLOSING_TEXT_SZ, "written_events=%llu\nwritten_private=%llu\n",
+			 (unsigned long long)w->out.n_events, (unsigned long long)w->out.n_private);
 
 	return n + trailer_stats_put(text + n, CLOSING_TEXT_SZ - n, st);
 }
 
-/* Writes the counters as an event that other tools skip: state-only, of a type they do not know.
- * The first parameter has the sums, each other one the counters of CAP_CPUS_MAX CPUs. */
+/* Writes the counters. The first parameter has the sums, each other one the counters of
+ * CAP_CPUS_MAX CPUs. */
 static int put_closing(struct scap_writer *w, const struct scap_stats *st)
 {
 	const size_t n_params = 1 + (st->n_cpus + CAP_CPUS_MAX - 1) / CAP_CPUS_MAX;
-	struct scap_evt evt = {.ts_ns = w->last_ns, .type = EVT_CLOSING, .nr = REC_NR_NONE};
 	struct ppm_evt_hdr *hdr;
 	uint16_t *lens;
 	char *p;
@@ -468,7 +493,7 @@ static int put_closing(struct scap_writer *w, const struct scap_stats *st)
 	    file_buf_need(&w->scratch, sizeof(*hdr) + 2 * n_params + CLOSING_TEXT_SZ +
 					       (n_params - 1) * CAP_CPUS_SZ))
 		return -ENOMEM;
-	evt.hdr = hdr = (struct ppm_evt_hdr *)w->scratch.p;
+	hdr = (struct ppm_evt_hdr *)w->scratch.p;
 	*hdr = (struct ppm_evt_hdr){.tid = UINT64_MAX, .type = EVT_CLOSING, .nparams = n_params};
 	lens = (uint16_t *)(hdr + 1);
 	p = (char *)(lens + n_params);
@@ -482,27 +507,7 @@ static int put_closing(struct scap_writer *w, const struct scap_stats *st)
 		p += lens[i];
 	}
 	hdr->len = p - (char *)hdr;
-	return put_block(w, &evt, hdr, true);
-}
-
-/* Puts the event of saker itself that is in the scratch. */
-static int put_own(struct scap_writer *w)
-{
-	const struct ppm_evt_hdr *hdr = (const struct ppm_evt_hdr *)w->scratch.p;
-	const struct scap_evt evt = {
-		.ts_ns = w->most_ns, .type = hdr->type, .nr = REC_NR_NONE, .hdr = hdr};
-
-	w->n_private++;
-	return put_block(w, &evt, hdr, true);
-}
-
-/* Puts the blocks of a checkpoint into the sink, which is in memory. */
-static int put_checkpoint_blocks(struct scap_writer *w, const struct scap_state *state,
-				 int (*put_known)(void *ctx), void *ctx)
-{
-	int err = begin_section(w, state);
-
-	return !err && put_known ? put_known(ctx) : err;
+	return put_own(w, w->out.last_ns);
 }
 
 /* Makes the blocks of a checkpoint, in *memory, as a file of its own. The events in it are none of
@@ -511,57 +516,46 @@ static int make_checkpoint(struct scap_writer *w, struct checkpoint *cp, struct 
 			   const struct scap_state *state, int (*put_known)(void *ctx), void *ctx)
 {
 	static const struct scap_log silent;
-	const struct scap_writer file = *w;
+	const struct out file = w->out;
 	int err = sink_open_memory(memory, &silent);
 
 	if (err)
 		return err;
-	w->texts = packed_texts_new();
-	w->sink = *memory;
-	w->log = silent;
-	w->defaults = EVT_DEFAULTS_SAKER;
-	err = w->texts ? put_checkpoint_blocks(w, state, put_known, ctx) : -ENOMEM;
+	w->out = (struct out){.log = silent, .sink = *memory, .texts = packed_texts_new()};
+	err = w->out.texts ? begin_section(w, state) : -ENOMEM;
+	if (!err && put_known)
+		err = put_known(ctx);
 	*cp = (struct checkpoint){
 		.num = file.n_numbered,
-		.n_own = w->n_numbered - file.n_numbered,
+		.n_own = w->out.n_numbered,
 		.first_ns = file.first_ns,
 		.defaults = file.defaults,
 	};
-	packed_texts_free(w->texts);
-	w->texts = file.texts;
-	w->sink = file.sink;
-	w->log = file.log;
-	w->defaults = file.defaults;
-	w->n_events = file.n_events;
-	w->n_private = file.n_private;
-	w->n_numbered = file.n_numbered;
-	w->last_ns = file.last_ns;
-	w->most_ns = file.most_ns;
-	w->goes_back = file.goes_back;
-	w->first_ns = file.first_ns;
+	packed_texts_free(w->out.texts);
+	w->out = file;
 	return err;
 }
 
 /* Puts the packed blocks as a row of events, the first of which begins a member or frame. */
 static int put_checkpoint(struct scap_writer *w, const struct checkpoint *cp, const uint8_t *packed)
 {
-	struct checkpoint_place place = {.ts_ns = w->most_ns, .num = cp->num};
-	int err = sink_flush(w->sink);
+	struct checkpoint_place place = {.ts_ns = w->out.most_ns, .num = cp->num};
+	int err = sink_flush(w->out.sink);
 
-	place.at = sink_bytes(w->sink);
-	place.unpacked_at = sink_unpacked(w->sink);
+	place.at = sink_bytes(w->out.sink);
+	place.unpacked_at = sink_unpacked(w->out.sink);
 	for (size_t at = 0; at < cp->packed_sz && !err; at += checkpoint_part(cp, at))
-		err = checkpoint_event(&w->scratch, cp, packed, at) ?: put_own(w);
+		err = checkpoint_event(&w->scratch, cp, packed, at) ?: put_private(w);
 	if (!err)
 		checkpoint_index_add(&w->index, &place, cp->packed_sz);
-	packed_texts_forget(w->texts);
+	packed_texts_forget(w->out.texts);
 	return err;
 }
 
 int scap_writer_wants_checkpoint(const struct scap_writer *w)
 {
-	return !w->goes_back &&
-	       checkpoint_is_due(&w->index, sink_bytes(w->sink), sink_unpacked(w->sink));
+	return !w->out.goes_back &&
+	       checkpoint_is_due(&w->index, sink_bytes(w->out.sink), sink_unpacked(w->out.sink));
 }
 
 int scap_writer_checkpoint(struct scap_writer *w, const struct scap_state *state, uint64_t room,
@@ -570,23 +564,22 @@ int scap_writer_checkpoint(struct scap_writer *w, const struct scap_state *state
 	struct file_buf packed = {0};
 	struct sink *memory = NULL;
 	struct checkpoint cp;
-	int err = make_checkpoint(w, &cp, &memory, state, put_known, ctx);
-	ssize_t sz = err;
+	ssize_t sz = make_checkpoint(w, &cp, &memory, state, put_known, ctx);
+	int err = 0;
 
-	if (!err) {
+	if (!sz) {
 		const uint8_t *blocks = sink_memory(memory, &cp.sz);
 
 		sz = checkpoint_pack(&packed, blocks, cp.sz);
 	}
-	cp.packed_sz = sz > 0 ? (uint64_t)sz : 0;
 	if (memory)
 		sink_close(memory, NULL);
-	/* What cannot be made is tried again later. */
-	err = 0;
-	if (sz > 0 && checkpoint_file_sz((uint64_t)sz) < room)
+	if (sz > 0 && checkpoint_file_sz((uint64_t)sz) < room) {
+		cp.packed_sz = (size_t)sz;
 		err = put_checkpoint(w, &cp, packed.p);
-	else
-		checkpoint_index_skip(&w->index, sink_unpacked(w->sink));
+	} else { /* tried again later */
+		scap_writer_skip_checkpoint(w);
+	}
 	free(packed.p);
 	return err;
 }
@@ -594,16 +587,16 @@ int scap_writer_checkpoint(struct scap_writer *w, const struct scap_state *state
 /* Puts the index; @at receives the offset of its member or frame. */
 static int put_index(struct scap_writer *w, uint64_t *at)
 {
-	int err = sink_flush(w->sink);
+	int err = sink_flush(w->out.sink);
 
-	*at = sink_bytes(w->sink);
-	return err ?: checkpoint_index_event(&w->scratch, &w->index, *at) ?: put_own(w);
+	*at = sink_bytes(w->out.sink);
+	return err ?: checkpoint_index_event(&w->scratch, &w->index, *at) ?: put_private(w);
 }
 
 /* The end of a section, and of a file with an index. */
 static int put_end(struct scap_writer *w, const struct scap_stats *st)
 {
-	const bool has_index = w->index.n && !w->goes_back;
+	const bool has_index = w->index.n && !w->out.goes_back;
 	uint8_t tail[CHECKPOINT_TAIL_MAX];
 	uint64_t index_at;
 	int err = has_index ? put_index(w, &index_at) : 0;
@@ -612,11 +605,11 @@ static int put_end(struct scap_writer *w, const struct scap_stats *st)
 		err = put_closing(w, st);
 	if (err || !has_index)
 		return err;
-	err = sink_flush(w->sink);
+	err = sink_flush(w->out.sink);
 	return err
-		       ?: sink_put_tail(w->sink, tail,
+		       ?: sink_put_tail(w->out.sink, tail,
 					checkpoint_tail(tail, w->compress, index_at,
-							sink_bytes(w->sink)));
+							sink_bytes(w->out.sink)));
 }
 
 int scap_writer_section(struct scap_writer *w, const struct scap_state *state)
@@ -624,10 +617,10 @@ int scap_writer_section(struct scap_writer *w, const struct scap_state *state)
 	static const struct scap_stats none;
 	int err = put_closing(w, &none);
 
-	w->goes_back = true;
-	w->n_events = w->n_private = w->last_ns = 0;
-	w->defaults = EVT_DEFAULTS_SAKER;
-	packed_texts_clear(w->texts);
+	w->out.goes_back = true;
+	w->out.n_events = w->out.n_private = w->out.last_ns = 0;
+	w->out.defaults = EVT_DEFAULTS_SAKER;
+	packed_texts_clear(w->out.texts);
 	return err ? err : begin_section(w, state);
 }
 
@@ -637,14 +630,14 @@ int scap_writer_close(struct scap_writer *w, const struct scap_stats *st, uint64
 
 	if (!w)
 		return 0;
-	if (st && w->sink)
+	if (st && w->out.sink)
 		err = put_end(w, st);
-	close_err = sink_close(w->sink, bytes);
+	close_err = sink_close(w->out.sink, bytes);
 	for (size_t i = 0; i < EVT_INDEX_MAX; i++)
 		free(w->rules[i].projection);
 	free(w->scratch.p);
 	free(w->index.v);
-	packed_texts_free(w->texts);
+	packed_texts_free(w->out.texts);
 	free(w->provenance);
 	free(w);
 	return err ? err : close_err;

@@ -16,14 +16,9 @@ enum { ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
 enum { SOCKOPT_ERRNO = 1, SOL_SOCKET_ID = 1, SO_ERROR_ID = 4 };
 enum { AF_UNSPEC = 0 };
 
-static struct sinsp_connect *edit_connect(struct sinsp_fd *fd)
-{
-	return fd->has_ends ? &((struct sinsp_fd_with_ends *)fd)->connect : NULL;
-}
-
 static void set_pending(struct sinsp_fd *fd)
 {
-	edit_connect(fd)->known = 0;
+	sinsp_fd_edit_connect(fd)->known = 0;
 	sinsp_fd_set_connect_state(fd, SINSP_FD_F_CONNECT_PENDING);
 }
 
@@ -31,7 +26,7 @@ static void set_pending(struct sinsp_fd *fd)
 static void set_outcome(struct sinsp_evt *e, struct sinsp_fd *fd, unsigned int error,
 			unsigned int state)
 {
-	struct sinsp_connect *c = edit_connect(fd);
+	struct sinsp_connect *c = sinsp_fd_edit_connect(fd);
 
 	sinsp_fd_set_connect_state(fd, state);
 	if (c->known && c->error == error)
@@ -83,7 +78,7 @@ static int disconnects(const struct sinsp_parse *p)
 
 static void begin_connect(const struct sinsp_evt *e, struct sinsp_fd *fd)
 {
-	struct sinsp_connect *c = edit_connect(fd);
+	struct sinsp_connect *c = sinsp_fd_edit_connect(fd);
 
 	memset(c, 0, sizeof(*c));
 	if (e->latency_known)
@@ -96,12 +91,12 @@ void sinsp_connect_exit(struct sinsp_parse *p, struct sinsp_fd *fd)
 	const int64_t res = sinsp_result(p);
 
 	if (!res && disconnects(p)) {
-		memset(edit_connect(fd), 0, sizeof(struct sinsp_connect));
+		memset(sinsp_fd_edit_connect(fd), 0, sizeof(struct sinsp_connect));
 		sinsp_fd_set_connect_state(fd, 0);
 		return;
 	}
 	/* The socket is connected, or was refused before. */
-	if (res == -EISCONN || (res == -ECONNABORTED && edit_connect(fd)->error)) {
+	if (res == -EISCONN || (res == -ECONNABORTED && sinsp_fd_edit_connect(fd)->error)) {
 		if (was_pending)
 			set_succeeded(p->e, fd);
 		else if (res == -EISCONN)

@@ -8,7 +8,7 @@
 #include "inspector.h"
 #include "sockname.h"
 
-#define N_DEAD 32
+#define N_DEAD 32 /* threads that ended, of which a last event may come */
 
 int sinsp_export_machine(struct scap_state_build *b, const struct scap_state *st)
 {

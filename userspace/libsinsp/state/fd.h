@@ -106,6 +106,12 @@ static inline const struct sinsp_connect *sinsp_fd_connect(const struct sinsp_fd
 	return fd->has_ends ? &((const struct sinsp_fd_with_ends *)fd)->connect : NULL;
 }
 
+/* The same for writing. */
+static inline struct sinsp_connect *sinsp_fd_edit_connect(struct sinsp_fd *fd)
+{
+	return fd->has_ends ? &((struct sinsp_fd_with_ends *)fd)->connect : NULL;
+}
+
 /* @state: the connect flags from now on; 0 after AF_UNSPEC. */
 static inline void sinsp_fd_set_connect_state(struct sinsp_fd *fd, unsigned int state)
 {

@@ -62,7 +62,7 @@ static void import_fd_so_far(struct sinsp_threads *tt, struct sinsp_fd *fd,
 			     const struct scap_fd_so_far *f)
 {
 	const char *name = *f->shown ? f->shown : fd->name;
-	struct sinsp_connect *c = fd->has_ends ? &((struct sinsp_fd_with_ends *)fd)->connect : NULL;
+	struct sinsp_connect *c = sinsp_fd_edit_connect(fd);
 
 	if (*f->given)
 		sinsp_fd_set_names(&tt->fds, fd, name, strlen(name), f->given, strlen(f->given));
@@ -303,8 +303,7 @@ void sinsp_ports_find(struct sinsp_ports *ports, const struct sinsp_threads *tt)
 	for (uint32_t i = 0; i < tt->n_slots; i++) {
 		const struct sinsp_thread *t = tt->slots[i].t;
 
-		/* The main thread has those that others share with it. */
-		if (t && (t->tid == t->pid || t->files->refs == 1))
+		if (t && sinsp_thread_owns_files(t))
 			sinsp_files_each(t->files, note_server_port, ports);
 	}
 }
@@ -347,7 +346,7 @@ static void assign_roles(struct sinsp_threads *tt)
 	for (uint32_t i = 0; i < tt->n_slots; i++) {
 		const struct sinsp_thread *t = tt->slots[i].t;
 
-		if (!t || (t->tid != t->pid && t->files->refs > 1))
+		if (!t || !sinsp_thread_owns_files(t))
 			continue;
 		s.files = t->files;
 		sinsp_files_each(s.files, assign_role, &s);

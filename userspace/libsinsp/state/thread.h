@@ -94,6 +94,13 @@ struct sinsp_thread {
 	uint8_t in_tree; /* part of the selected process tree */
 };
 
+/* Returns whether the thread has descriptors that no main thread shares with it: all tables are
+ * seen once if those of others are left out. */
+static inline int sinsp_thread_owns_files(const struct sinsp_thread *t)
+{
+	return t->tid == t->pid || t->files->refs == 1;
+}
+
 /* Returns NULL if the thread is not in the table. */
 struct sinsp_thread *sinsp_thread_find(struct sinsp *s, int64_t tid);
 /* Returns the thread that has @number in the PID namespace of @by, or NULL. */
