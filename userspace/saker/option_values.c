@@ -214,7 +214,7 @@ int parse_time(void *member, const struct option_row *row, const char *arg)
 		return -EINVAL;
 	}
 	if (t->kind == TIME_ARG_EPOCH && t->ns < TIME_ARG_OLD_NS) {
-		say("--%s %s is a time of before 2000: for seconds after the first event, write "
+		say("--%s %s is a time before 2000: for seconds after the first event, write "
 		    "+%s",
 		    row->name, arg, arg);
 		return -EINVAL;
