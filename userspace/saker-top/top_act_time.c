@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "top_screen_state.h"
 
+#define MS 1000000ull
 #define SECOND 1000000000ull
 
 enum { DAY_S = 86400 };
@@ -181,6 +182,8 @@ static int jump_live(struct top_screen *s, const char *text)
 	ns = parse_time(text, clock_read_ns(CLOCK_REALTIME), 0);
 	if (!ns)
 		return top_complain(s, "'%s' is not a time: 14:32 or 14:32:05", text);
+	/* A table ends within the second that is shown as its time. */
+	ns += (strchr(text, '.') ? MS : SECOND) - 1;
 	top_pause(s, 1);
 	return show_past(s, top_feed_past_at(s->feed, ns));
 }
