@@ -46,6 +46,10 @@ struct merge_run {
 	uint64_t n_late;
 };
 
+struct merge_node {
+	uint64_t key, source;
+};
+
 /* Here because merge_next_by is inlined; merge.c has all else. */
 struct merge {
 	struct merge_run run;
@@ -54,9 +58,9 @@ struct merge {
 	void *clock_ctx;
 	unsigned int n;
 	unsigned int n_leaves; /* a power of two */
-	uint32_t *winner; /* [1]: winner of all; [i]: of [2i] and [2i + 1]; leaf i is [n_leaves + i]
-			   */
-	uint64_t *keys; /* by leaf; of the source of a run, its key at the beginning */
+	/* [1]: winner of all; [i]: of [2i] and [2i + 1]; [n_leaves + i]: source i. The source of a
+	 * run has its key at the beginning. */
+	struct merge_node *tree;
 	uint32_t *n_popped; /* by source, since its last release; not during its run */
 	uint64_t watermark;
 	uint64_t pace_ns, round_ns; /* time from round to round, and of the last one */
