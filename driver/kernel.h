@@ -143,6 +143,7 @@ struct file {
 	unsigned int f_flags;
 	struct inode *f_inode;
 	struct path f_path;
+	const void *f_op;
 	void *private_data;
 };
 
@@ -156,6 +157,7 @@ struct fs_struct {
 struct fdtable {
 	unsigned int max_fds;
 	struct file **fd;
+	unsigned long *close_on_exec;
 };
 
 struct files_struct {

@@ -2,7 +2,8 @@
 /*
  * Task iterators: rows of all threads for the initial state, of the threads that are on a CPU, and
  * of the calls that threads are in. One read of an iterator returns hundreds of threads, where
- * /proc takes six calls for each. What the threads of a process share comes from /proc.
+ * /proc takes six calls for each. What the threads of a process share comes from /proc, but for the
+ * files of a process that has many.
  */
 #include "call_regs.bpf.h"
 #include "saved.bpf.h"
@@ -11,6 +12,7 @@
 #include <bpf/bpf_core_read.h>
 
 #include "shared/call_under_way.h"
+#include "shared/file_row.h"
 #include "shared/task_row.h"
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -21,6 +23,12 @@ struct bpf_iter_meta {
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
+};
+struct bpf_iter__task_file {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	u32 fd;
+	struct file *file;
 };
 #pragma clang attribute pop
 
@@ -73,6 +81,38 @@ int running_rows(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 
 	return task && task->on_cpu ? write_row(ctx->meta, task) : 0;
+}
+
+/* Returns O_CLOEXEC if the descriptor has it. */
+static __always_inline u32 cloexec_of(struct task_struct *task, u32 fd)
+{
+	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
+	unsigned long *bits = BPF_CORE_READ(fdt, close_on_exec), word = 0;
+
+	if (fd < BPF_CORE_READ(fdt, max_fds))
+		bpf_probe_read_kernel(&word, sizeof(word), bits + fd / 64);
+	return word >> (fd % 64) & 1 ? KERNEL_O_CLOEXEC : 0;
+}
+
+/* The files of the thread that libscap asks for. */
+SEC("?iter/task_file")
+int file_rows(struct bpf_iter__task_file *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct file *file = ctx->file;
+	struct file_row row = {.fd = ctx->fd};
+
+	if (!task || !file)
+		return 0;
+	row.flags = (BPF_CORE_READ(file, f_flags) & ~KERNEL_O_CLOEXEC) | cloexec_of(task, row.fd);
+	row.dentry = (u64)BPF_CORE_READ(file, f_path.dentry);
+	row.mnt = (u64)BPF_CORE_READ(file, f_path.mnt);
+	row.ops = (u64)BPF_CORE_READ(file, f_op);
+	row.ino = BPF_CORE_READ(file, f_inode, i_ino);
+	row.dev = dev_number(BPF_CORE_READ(file, f_inode, i_sb, s_dev));
+	row.mode = BPF_CORE_READ(file, f_inode, i_mode);
+	bpf_seq_write(ctx->meta->seq, &row, sizeof(row));
+	return 0;
 }
 
 /* Returns whether the call of @row is to be shown. */

@@ -452,14 +452,6 @@ int tcp_drop(u64 *ctx)
 
 /* ---- sockets that are older or younger than the capture ---- */
 
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct bpf_iter__task_file {
-	struct bpf_iter_meta *meta;
-	struct task_struct *task;
-	struct file *file;
-};
-#pragma clang attribute pop
-
 SEC("?iter/task_file")
 int tcp_begun(struct bpf_iter__task_file *ctx)
 {

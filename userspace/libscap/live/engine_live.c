@@ -83,6 +83,8 @@ static int scan_state(struct live_engine *e, const struct scap_open_opts *opts)
 		.no_users = opts->no_users != 0,
 		.epoch_offset_ns = e->epoch.leg.offset,
 		.task_rows_fd = live_task_rows(e->driver),
+		.file_rows = live_file_rows,
+		.file_rows_ctx = e->driver,
 	};
 	int err = -ENOMEM;
 

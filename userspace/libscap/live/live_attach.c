@@ -112,7 +112,7 @@ int live_attach(struct live_driver *d)
 		struct bpf_program *p = *s->skeleton->progs[i].prog;
 
 		if (!live_is_filler(p) && !live_is_sample(p) && !live_is_uprobe(p) &&
-		    p != s->progs.sys_exit && p != s->progs.sys_enter)
+		    p != s->progs.sys_exit && p != s->progs.sys_enter && p != s->progs.file_rows)
 			err = attach_hook(d, s->skeleton->progs[i].link, p);
 	}
 	err = err ?: live_select_mark(&d->select_maps, d->select);

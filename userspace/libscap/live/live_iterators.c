@@ -19,6 +19,26 @@ int live_task_rows(const struct live_driver *d)
 	return open_rows(d->skel->links.task_rows);
 }
 
+int live_file_rows(void *driver, uint32_t tid)
+{
+	const struct live_driver *d = driver;
+	const struct bpf_program *p = d->skel->progs.file_rows;
+	union bpf_iter_link_info of = {.task.tid = tid};
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &of, .iter_info_len = sizeof(of));
+	int link, fd;
+
+	if (!bpf_program__autoload(p))
+		return -ENODATA;
+	link = bpf_link_create(bpf_program__fd(p), 0, BPF_TRACE_ITER, &opts);
+	if (link < 0)
+		return -errno;
+	fd = bpf_iter_create(link);
+	if (fd < 0)
+		fd = -errno;
+	close(link);
+	return fd;
+}
+
 int live_running_rows(const struct live_driver *d)
 {
 	return open_rows(d->skel->links.running_rows);

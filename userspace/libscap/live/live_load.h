@@ -54,6 +54,9 @@ unsigned int live_program_insns(const struct live_driver *d, const struct progra
  * negative errno. After live_attach. */
 int live_task_rows(const struct live_driver *d);
 
+/* The same over the files of the thread @tid, for scap_scan_opts. @driver: a struct live_driver. */
+int live_file_rows(void *driver, uint32_t tid);
+
 /* The same over running threads, in a capture of switches; also after live_detach. */
 int live_running_rows(const struct live_driver *d);
 

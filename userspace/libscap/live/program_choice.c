@@ -118,7 +118,8 @@ static int is_wanted_without_calls(const struct driver *s, const struct live_opt
 	const struct drv_config *c = (const struct drv_config *)&s->rodata->cfg;
 	const struct bpf_program *const always[] = {
 		s->progs.report_fork,        s->progs.report_exec, s->progs.task_rename,
-		s->progs.sched_process_exit, s->progs.task_rows,   s->progs.cpuhp_enter};
+		s->progs.sched_process_exit, s->progs.task_rows,   s->progs.file_rows,
+		s->progs.cpuhp_enter};
 
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
 		if (p == always[i])

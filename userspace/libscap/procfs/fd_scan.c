@@ -11,13 +11,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "shared/convert.h"
+#include "shared/file_row.h"
 
 /* Every file of a 64-bit process has it, requested or not. */
 #define KERNEL_O_LARGEFILE 0x8000u
@@ -37,6 +40,75 @@ static uint64_t find_memfd_dev(void)
 	return dev;
 }
 
+/* ---- what is known of files that have rows ---- */
+
+#define MEMO_BITS 8
+#define ROWS_PER_READ 256
+
+/* A path of the process that is read. */
+struct memo_path {
+	uint64_t turn; /* the process; 0: the slot is empty */
+	uint64_t dentry, mnt, ino;
+	uint32_t dev;
+	uint8_t type;
+	char *name;
+};
+
+/* Devices of file systems without paths, and the names of anonymous inodes by their operations. */
+struct fd_memo {
+	uint64_t sock_dev, pipe_dev, anon_dev; /* UINT64_MAX: unknown */
+	uint64_t turn;
+	struct memo_path paths[1 << MEMO_BITS];
+	struct memo_anon {
+		uint64_t ops;
+		char *name;
+		unsigned int n_seen;
+	} anon[32];
+	struct file_row rows[ROWS_PER_READ];
+};
+
+static uint64_t dev_of(int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && !fstat(fd, &st) ? st.st_dev : UINT64_MAX;
+}
+
+static struct fd_memo *new_memo(void)
+{
+	struct fd_memo *m = calloc(1, sizeof(*m));
+	int sock, event, ends[2];
+
+	if (!m)
+		return NULL;
+	m->pipe_dev = UINT64_MAX;
+	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	event = eventfd(0, EFD_CLOEXEC);
+	m->sock_dev = dev_of(sock);
+	m->anon_dev = dev_of(event);
+	if (!pipe2(ends, O_CLOEXEC)) {
+		m->pipe_dev = dev_of(ends[0]);
+		close(ends[0]);
+		close(ends[1]);
+	}
+	if (sock >= 0)
+		close(sock);
+	if (event >= 0)
+		close(event);
+	return m;
+}
+
+static void free_memo(struct fd_memo *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < sizeof(m->paths) / sizeof(*m->paths); i++)
+		free(m->paths[i].name);
+	for (size_t i = 0; i < sizeof(m->anon) / sizeof(*m->anon); i++)
+		free(m->anon[i].name);
+	free(m);
+}
+
 int fd_scan_init(struct fd_scan *s)
 {
 	memset(s, 0, sizeof(*s));
@@ -50,6 +122,7 @@ void fd_scan_fini(struct fd_scan *s)
 	sock_table_free(s->socks);
 	proc_buf_fini(&s->link);
 	proc_buf_fini(&s->info);
+	free_memo(s->memo);
 }
 
 /* Reads "pos:", "flags:" (octal), "mnt_id:", and since Linux 5.19 "ino:". */
@@ -105,10 +178,8 @@ static void type_by_protocol(struct scap_fd_info *fd, const char *path)
 
 static int fill_socket(struct fd_scan *s, struct scap_fd_info *fd, int pid_fd)
 {
-	const char *p = fd->name + strlen("socket:[");
 	char path[64];
 
-	fd->ino = proc_dec(&p);
 	if (sock_table_find(s->socks, fd))
 		return 0;
 	if (sock_table_read(s->socks, pid_fd))
@@ -199,8 +270,11 @@ static int fill(struct fd_scan *s, struct scap_fd_info *fd, int pid_fd, const ch
 {
 	const char *kind;
 
-	if (after(fd->name, "socket:["))
+	kind = after(fd->name, "socket:[");
+	if (kind) {
+		fd->ino = proc_dec(&kind);
 		return fill_socket(s, fd, pid_fd);
+	}
 	kind = after(fd->name, "pipe:[");
 	if (kind) {
 		fd->type = SCAP_FD_FIFO;
@@ -233,20 +307,201 @@ int fd_scan_one(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int
 	return err ? err : scap_state_build_fd(b, tid, &fd);
 }
 
+/* ---- files that have rows ---- */
+
+static struct memo_path *path_slot(struct fd_memo *m, const struct file_row *r)
+{
+	const uint64_t hash = (r->dentry ^ r->mnt) * 0x9e3779b97f4a7c15u;
+
+	return &m->paths[hash >> (64 - MEMO_BITS)];
+}
+
+static int is_path_of(const struct memo_path *p, const struct file_row *r, uint64_t turn)
+{
+	return p->turn == turn && p->dentry == r->dentry && p->mnt == r->mnt && p->ino == r->ino &&
+	       p->dev == r->dev;
+}
+
+static void keep_path(struct fd_memo *m, const struct file_row *r, const struct scap_fd_info *fd)
+{
+	struct memo_path *p = path_slot(m, r);
+	char *name = strdup(fd->name);
+
+	if (!name)
+		return;
+	free(p->name);
+	*p = (struct memo_path){m->turn, r->dentry, r->mnt, r->ino, r->dev, fd->type, name};
+}
+
+static int add_path(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int pid_fd,
+		    const struct file_row *r, struct scap_fd_info *fd)
+{
+	const struct memo_path *p = path_slot(s->memo, r);
+	char path[32];
+	int err;
+
+	if (is_path_of(p, r, s->memo->turn)) {
+		fd->name = p->name;
+		fd->type = p->type;
+		fd->dev = p->dev;
+		return scap_state_build_fd(b, tid, fd);
+	}
+	snprintf(path, sizeof(path), "fd/%u", r->fd);
+	err = proc_readlink(&s->link, pid_fd, path);
+	if (err)
+		return err;
+	fd->name = s->link.p;
+	fd->ino = 0; /* that of stat */
+	err = fill(s, fd, pid_fd, path);
+	if (err)
+		return err;
+	/* Another file by now; or a file system (btrfs, overlayfs) has other numbers in stat(2). */
+	if (fd->ino != r->ino || fd->dev != r->dev)
+		return fd_scan_one(s, b, tid, pid_fd, r->fd);
+	keep_path(s->memo, r, fd);
+	return scap_state_build_fd(b, tid, fd);
+}
+
+static struct memo_anon *anon_slot(struct fd_memo *m, uint64_t ops)
+{
+	const size_t n = sizeof(m->anon) / sizeof(*m->anon);
+	struct memo_anon *a = m->anon;
+
+	while (a < m->anon + n - 1 && a->name && a->ops != ops)
+		a++;
+	return a;
+}
+
+/* A name that the kernel gives to all files with these operations is known after it was seen twice:
+ * once, the descriptor may have been another file by then. */
+static void keep_anon(struct memo_anon *a, uint64_t ops, const char *name)
+{
+	if (a->name && a->ops == ops && !strcmp(a->name, name)) {
+		a->n_seen++;
+		return;
+	}
+	free(a->name);
+	*a = (struct memo_anon){ops, strdup(name), 1};
+}
+
+static int add_anon(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int pid_fd,
+		    const struct file_row *r, struct scap_fd_info *fd)
+{
+	struct memo_anon *a = anon_slot(s->memo, r->ops);
+	const char *kind;
+	char path[32];
+	int err;
+
+	fd->name = a->name;
+	if (!a->name || a->ops != r->ops || a->n_seen < 2) {
+		snprintf(path, sizeof(path), "fd/%u", r->fd);
+		err = proc_readlink(&s->link, pid_fd, path);
+		if (err)
+			return err;
+		fd->name = s->link.p;
+		kind = after(fd->name, "anon_inode:");
+		if (!kind || find_anon(kind) < 0) /* its name may be its own */
+			return fd_scan_one(s, b, tid, pid_fd, r->fd);
+		keep_anon(a, r->ops, fd->name);
+	}
+	fd->dev = r->dev;
+	fill_anon(fd, after(fd->name, "anon_inode:"));
+	return scap_state_build_fd(b, tid, fd);
+}
+
+static int add_row(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int pid_fd,
+		   const struct file_row *r)
+{
+	struct scap_fd_info fd = {.fd = r->fd, .ino = r->ino};
+	char name[40];
+	int err = 0;
+
+	fd.open_flags = convert_open_flags(r->flags & ~KERNEL_O_LARGEFILE);
+	fd.name = name;
+	if (r->dev == s->memo->anon_dev)
+		return add_anon(s, b, tid, pid_fd, r, &fd);
+	if (r->dev == s->memo->sock_dev) {
+		snprintf(name, sizeof(name), "socket:[%llu]", (unsigned long long)r->ino);
+		err = fill_socket(s, &fd, pid_fd);
+	} else if (r->dev == s->memo->pipe_dev) {
+		snprintf(name, sizeof(name), "pipe:[%llu]", (unsigned long long)r->ino);
+		fd.type = SCAP_FD_FIFO;
+	} else {
+		return add_path(s, b, tid, pid_fd, r, &fd);
+	}
+	return err ?: scap_state_build_fd(b, tid, &fd);
+}
+
+/* Adds the next rows of @fd, of descriptors above *last, which advances. Returns their number, or a
+ * negative errno. */
+static ssize_t add_some_rows(struct fd_scan *s, struct scap_state_build *b, uint64_t tid,
+			     int pid_fd, int fd, uint64_t *last, size_t *n_read)
+{
+	struct file_row *rows = s->memo->rows;
+	ssize_t got = read(fd, rows, sizeof(s->memo->rows)), n;
+
+	if (got < 0)
+		return -errno;
+	if (got % sizeof(*rows))
+		return -EPROTO;
+	n = got / sizeof(*rows);
+	for (ssize_t i = 0; i < n; i++) {
+		if (rows[i].fd <= *last)
+			continue;
+		if ((*n_read)++ == FD_SCAN_MAX)
+			return -EFBIG;
+		if (add_row(s, b, tid, pid_fd, &rows[i]) == -ENOMEM)
+			return -ENOMEM;
+		*last = rows[i].fd;
+	}
+	return n;
+}
+
+/* Adds the files above *last by the iterator. Returns 0 if these are all. */
+static int add_rows(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int pid_fd,
+		    uint64_t *last, size_t *n_read)
+{
+	int fd = s->rows ? s->rows(s->rows_ctx, (uint32_t)tid) : -ENODATA;
+	ssize_t n, sum = 0;
+
+	if (fd < 0)
+		return fd;
+	if (!s->memo)
+		s->memo = new_memo();
+	n = s->memo ? 1 : -ENOMEM;
+	if (s->memo)
+		s->memo->turn++;
+	while (n > 0 || n == -EINTR || n == -EAGAIN) {
+		n = add_some_rows(s, b, tid, pid_fd, fd, last, n_read);
+		sum += n > 0 ? n : 0;
+	}
+	close(fd);
+	return n ? (int)n : sum ? 0 : -ENODATA;
+}
+
 int fd_scan_process(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int pid_fd)
 {
-	int err = 0, more = 0;
+	int err = 0, more = 0, with_rows = 0;
 	size_t n_read = 0;
-	uint64_t num;
+	uint64_t num, last = 0;
 
 	if (proc_dir_open(&s->dir, pid_fd, "fd"))
 		return 0;
 	while (err != -ENOMEM && err != -EACCES && (more = proc_dir_next(&s->dir, &num)) > 0) {
+		if (with_rows && num <= last) /* the iterator failed behind it */
+			continue;
 		if (n_read++ == FD_SCAN_MAX) {
 			err = -EFBIG;
 			break;
 		}
 		err = fd_scan_one(s, b, tid, pid_fd, num);
+		if (n_read != FD_SCAN_FEW || with_rows)
+			continue;
+		with_rows = 1;
+		last = num;
+		err = add_rows(s, b, tid, pid_fd, &last, &n_read);
+		if (!err || err == -EFBIG)
+			break;
 	}
 	proc_dir_close(&s->dir);
 	if (err == -ENOMEM || err == -EFBIG)

@@ -8,12 +8,18 @@
 #include "procfs/state_build.h"
 
 #define FD_SCAN_MAX 65536 /* maximum number of files read of one process */
+#define FD_SCAN_FEW 32 /* files are read from /proc, further ones by the iterator if there is one */
+
+struct fd_memo;
 
 struct fd_scan {
 	struct sock_table *socks;
 	struct proc_dir dir;
 	struct proc_buf link, info;
 	uint64_t memfd_dev; /* device of memfds; 0: unknown */
+	int (*rows)(void *ctx, uint32_t tid); /* as in scap_scan_opts */
+	void *rows_ctx;
+	struct fd_memo *memo; /* of what rows say; NULL: not used yet */
 };
 int fd_scan_init(struct fd_scan *s); /* 0 or -ENOMEM */
 void fd_scan_fini(struct fd_scan *s);

@@ -203,8 +203,11 @@ static int scan_threads(struct scan *s, const struct scap_thread_info *main, uin
 
 static int scan_files(struct scan *s, uint64_t pid, int pid_fd)
 {
-	int err = fd_scan_process(&s->fds, s->b, pid, pid_fd);
+	int err;
 
+	s->fds.rows = s->opts.file_rows;
+	s->fds.rows_ctx = s->opts.file_rows_ctx;
+	err = fd_scan_process(&s->fds, s->b, pid, pid_fd);
 	if (err == -EFBIG) {
 		scap_say(s->log, SCAP_LOG_WARN,
 			 "process %llu has more than %d open files; others are found when they are "

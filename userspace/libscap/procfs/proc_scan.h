@@ -16,6 +16,10 @@ struct scap_scan_opts {
 	int64_t epoch_offset_ns; /* added to CLOCK_BOOTTIME gives the time since the epoch */
 	uint32_t skip_pid; /* a process to leave out, 0: none */
 	int task_rows_fd; /* an iterator (driver/shared/task_row.h), read to its end; 0: none */
+	/* Opens an iterator over the files of a thread (driver/shared/file_row.h), or returns a
+	 * negative errno: /proc is read instead. Called by several threads. NULL: none. */
+	int (*file_rows)(void *ctx, uint32_t tid);
+	void *file_rows_ctx;
 };
 
 /* Adds machine, threads, files, users, groups and interfaces. Returns 0 or a negative errno; a

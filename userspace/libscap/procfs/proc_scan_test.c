@@ -31,8 +31,10 @@
 #include <linux/netlink.h>
 
 #include "live/live_load.h"
+#include "procfs/fd_scan.h"
 #include "procfs/proc_scan_test.h"
 #include "procfs/task_rows.h"
+#include "shared/file_row.h"
 
 static uint64_t ino_of(int fd)
 {
@@ -123,6 +125,180 @@ static void test_anon_inodes(void **state)
 
 	scap_state_build_free(s.b);
 	close(ev), close(ep), close(in), close(tf), close(mf), close(pf), close(sf);
+}
+
+/* ---- files by the iterator ---- */
+
+/* Files of all kinds, each twice, behind as many as are read from /proc anyway. */
+struct many {
+	int fds[256];
+	size_t n;
+	char path[64], fifo[72], sock[72];
+};
+
+static void add(struct many *m, int fd)
+{
+	assert_true(fd >= 0);
+	m->fds[m->n++] = fd;
+	m->fds[m->n++] = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+static void add_sockets(struct many *m)
+{
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_un un = {.sun_family = AF_UNIX};
+	int tcp = socket(AF_INET, SOCK_STREAM, 0), local = socket(AF_UNIX, SOCK_STREAM, 0), pair[2];
+
+	assert_int_equal(bind(tcp, (struct sockaddr *)&in, sizeof(in)) ?: listen(tcp, 1), 0);
+	snprintf(un.sun_path, sizeof(un.sun_path), "%s", m->sock);
+	assert_int_equal(bind(local, (struct sockaddr *)&un, sizeof(un)) ?: listen(local, 1), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair), 0);
+	add(m, tcp), add(m, local), add(m, pair[0]), add(m, pair[1]);
+	add(m, socket(AF_INET6, SOCK_DGRAM, 0)); /* in no table */
+	add(m, socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE));
+	add(m, open(m->sock, O_PATH)); /* no socket, but the file that it is bound to */
+}
+
+static void open_many(struct many *m)
+{
+	sigset_t none;
+	int ends[2];
+
+	*m = (struct many){.path = "/tmp/proc_scan_test.XXXXXX"};
+	for (int i = 0; i < FD_SCAN_FEW; i++)
+		add(m, open("/dev/null", O_RDONLY));
+	add(m, mkstemp(m->path));
+	snprintf(m->fifo, sizeof(m->fifo), "%s.fifo", m->path);
+	snprintf(m->sock, sizeof(m->sock), "%s.sock", m->path);
+	assert_int_equal(mkfifo(m->fifo, 0600), 0);
+	add(m, open(m->fifo, O_RDWR));
+	assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+	add(m, ends[0]), add(m, ends[1]);
+	add_sockets(m);
+	sigemptyset(&none);
+	for (int i = 0; i < 3; i++) { /* a name is kept when it was seen twice */
+		add(m, eventfd(0, 0)), add(m, epoll_create1(EPOLL_CLOEXEC));
+		add(m, timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK)), add(m, inotify_init1(0));
+		add(m, signalfd(-1, &none, 0));
+	}
+	add(m, memfd_create("a name", 0));
+	add(m, (int)syscall(SYS_pidfd_open, getpid(), 0));
+	add(m, open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	add(m, open("/proc/self/status", O_RDONLY));
+	add(m, open(m->path, O_WRONLY | O_APPEND));
+	unlink(m->path), unlink(m->fifo), unlink(m->sock);
+	add(m, open("/dev/zero", O_RDWR));
+}
+
+static void close_many(const struct many *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		close(m->fds[i]);
+}
+
+/* A source of rows: the driver, or a file that has what it may say. */
+struct rows_source {
+	struct live_driver *driver;
+	const void *data;
+	size_t len;
+	int n_own; /* how often our own files were asked for */
+};
+
+static int open_rows(void *ctx, uint32_t tid)
+{
+	struct rows_source *r = ctx;
+	int fd;
+
+	if (tid != (uint32_t)getpid())
+		return -ENODATA;
+	r->n_own++;
+	if (r->driver)
+		return live_file_rows(r->driver, tid);
+	fd = memfd_create("rows", MFD_CLOEXEC);
+	assert_int_equal(write(fd, r->data, r->len), r->len);
+	lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+static struct scanned scan_by_rows(struct rows_source *r)
+{
+	struct scap_scan_opts o = {.sz = sizeof(o),
+				   .epoch_offset_ns = epoch_offset(),
+				   .file_rows = open_rows,
+				   .file_rows_ctx = r};
+	struct scanned s = {.b = scap_state_build_new()};
+
+	assert_int_equal(scap_scan_machine(s.b, NULL, &o), 0);
+	s.st = scap_state_build_done(s.b);
+	return s;
+}
+
+/* The files of @m are in the scan as /proc alone has them. */
+static void as_proc_says(const struct many *m, const struct scanned *s)
+{
+	struct scanned by_proc = scan_at(NULL, 0);
+
+	for (size_t i = 0; i < m->n; i++) {
+		const struct scap_fd_info *a = file(&by_proc, getpid(), m->fds[i]),
+					  *b = file(s, getpid(), m->fds[i]);
+
+		assert_string_equal(a->name, b->name);
+		assert_int_equal(a->type, b->type);
+		assert_int_equal(a->ino, b->ino);
+		assert_int_equal(a->dev, b->dev);
+		assert_int_equal(a->open_flags, b->open_flags);
+		assert_int_equal(a->l4proto, b->l4proto);
+		assert_int_equal(a->sport, b->sport);
+		assert_int_equal(a->unix_src, b->unix_src);
+	}
+	scap_state_build_free(by_proc.b);
+}
+
+static void test_file_rows(void **state)
+{
+	struct rows_source r = {0};
+	struct scanned s;
+	struct many m;
+
+	(void)state;
+	if (geteuid() || access("/sys/kernel/btf/vmlinux", R_OK) ||
+	    live_load(&r.driver, NULL, NULL)) {
+		print_message("skipped: the driver needs root and a kernel with BTF\n");
+		skip();
+	}
+	open_many(&m);
+	s = scan_by_rows(&r);
+	assert_int_equal(r.n_own, 1);
+	as_proc_says(&m, &s);
+	scap_state_build_free(s.b);
+	close_many(&m);
+	live_close(r.driver);
+}
+
+/* Rows that break off, that are none, or of files that are not there: /proc has the rest. */
+static void test_bad_file_rows(void **state)
+{
+	static const struct file_row gone[2] = {{.fd = 100000, .ino = 1}, {.fd = 99999}};
+	struct rows_source r = {.data = gone, .len = sizeof(gone[0]) + 8};
+	struct scanned s;
+	struct many m;
+
+	(void)state;
+	open_many(&m);
+	s = scan_by_rows(&r);
+	as_proc_says(&m, &s);
+	scap_state_build_free(s.b);
+	r.len = 0;
+	s = scan_by_rows(&r);
+	as_proc_says(&m, &s);
+	scap_state_build_free(s.b);
+	r.len = sizeof(gone); /* complete: nothing else is there */
+	s = scan_by_rows(&r);
+	for (size_t i = 0; i < thread_in(&s, getpid())->n_fds; i++)
+		assert_true(thread_in(&s, getpid())->fds[i].fd < 99999);
+	scap_state_build_free(s.b);
+	assert_int_equal(r.n_own, 3);
+	close_many(&m);
 }
 
 static void test_no_memfd(void **state)
@@ -730,6 +906,7 @@ int main(void)
 		cmocka_unit_test(test_odd_comm),      cmocka_unit_test(test_other_namespace),
 		cmocka_unit_test(test_threads),       cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_iterator),      cmocka_unit_test(test_skip_and_gone),
+		cmocka_unit_test(test_file_rows),     cmocka_unit_test(test_bad_file_rows),
 		cmocka_unit_test(test_without_users), cmocka_unit_test(test_machine),
 	};
 
