@@ -47,6 +47,7 @@ struct live_driver {
 	struct live_select_maps select_maps;
 	struct helper stacks; /* reads the stacks of threads that wait at the start */
 	const char *refuse_attach; /* from live_opts */
+	struct bpf_program *fillers[DRV_MAX_NR]; /* by call; NULL: none */
 	struct program_missing *missing; /* room for all of them */
 	unsigned int n_missing;
 };

@@ -129,21 +129,18 @@ static int make_room(struct live_driver *d, const struct live_opts *o)
 static int open_skeleton(struct live_driver *d, const struct live_opts *o)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, oo);
-	int err = live_progs_new(&d->progs);
+	int err;
 
-	if (err)
-		return live_fail_libbpf(&d->log, err,
-					"cannot start the threads that load the driver");
 	oo.btf_custom_path = live_progs_types(d->progs);
 	live_progs_refuse(d->progs, o->refuse_load);
 	d->refuse_attach = o->refuse_attach;
 	d->skel = PACKED_OBJECT_OPEN(driver, &oo);
 	if (!d->skel)
 		return live_fail_libbpf(&d->log, -errno, "cannot open the driver");
-	if (d->with_tls && live_tls_check(live_progs_can_pin(d->progs), &d->log))
-		return -EOPNOTSUPP;
 	err = live_progs_opened(d->progs, d->skel->obj);
-	return err ? live_fail_libbpf(&d->log, err, "cannot read the kernel's BTF") : 0;
+	if (err)
+		return live_fail_libbpf(&d->log, err, "cannot read the kernel's BTF");
+	return d->with_tls ? live_tls_check(live_progs_can_pin(d->progs), &d->log) : 0;
 }
 
 /* Writes the settings, and chooses maps and programs. */
@@ -169,7 +166,8 @@ static int load_programs(struct live_driver *d)
 
 	if (err)
 		return live_fail_libbpf(&d->log, err, "the kernel refuses the driver");
-	err = live_progs_finish(d->progs, &d->log);
+	/* Meanwhile threads load the programs. */
+	err = live_open_rings(d) ?: live_progs_finish(d->progs, &d->log);
 	if (err)
 		return err;
 	live_note_refused(d);
@@ -188,6 +186,10 @@ static int load_all(struct live_driver *d, const struct live_opts *o)
 	d->ring_sz = o->ring_sz ? o->ring_sz : DEFAULT_RING_SZ;
 	d->with_tls = o->tls && !o->only_samples;
 	d->chosen = chosen_by(o->select);
+	err = live_progs_new(&d->progs);
+	if (err)
+		return live_fail_libbpf(&d->log, err,
+					"cannot start the threads that load the driver");
 	err = make_room(d, o) ?: open_skeleton(d, o) ?: configure(d, o) ?: load_programs(d);
 	if (err)
 		return err;
@@ -200,7 +202,6 @@ static int load_all(struct live_driver *d, const struct live_opts *o)
 		.cgroups = bpf_map__fd(d->skel->maps.sel_cgroups),
 	};
 	return live_select_fill(&d->select_maps, d->select, &d->log)
-		       ?: live_open_rings(d)
 		       ?: live_open_bell(d)
 		       ?: live_attach_own(d)
 		       ?: open_sampler(d, o);

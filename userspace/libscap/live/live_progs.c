@@ -44,7 +44,9 @@ struct live_progs {
 	const char *refuse; /* the program that the kernel is made to refuse; NULL: none */
 	pthread_t threads[MAX_THREADS];
 	unsigned int n_threads;
-	struct kernel_btf *kernel;
+	struct kernel_btf *kernel; /* as the rest, once it was read */
+	int read; /* the kernel's types were read, with read_err */
+	int read_err;
 	int types_fd; /* the reduced kernel types of the driver; -1 before it is open */
 	char types_path[32];
 	int sys_exit_id; /* type number of its tracepoint */
@@ -398,6 +400,33 @@ static unsigned int n_helpers(void)
 	return n < 2 ? 1 : n > MAX_THREADS ? MAX_THREADS : (unsigned int)n;
 }
 
+static int read_kernel(struct live_progs *p)
+{
+	int err = kernel_btf_new(&p->kernel);
+
+	if (err)
+		return err;
+	p->sys_exit_id = kernel_btf_id(p->kernel, BTF_KIND_TYPEDEF, "btf_trace_sys_exit");
+	find_kfuncs(p);
+	p->task_type = kernel_btf_id(p->kernel, BTF_KIND_STRUCT, "task_struct");
+	p->is_preemptible = find_preemptible(p);
+	return p->sys_exit_id < 0 ? p->sys_exit_id : 0;
+}
+
+/* The first thread reads the kernel's types, while the object is opened. */
+static void *read_and_work(void *arg)
+{
+	struct live_progs *p = arg;
+	const int err = read_kernel(p);
+
+	pthread_mutex_lock(&p->lock);
+	p->read = 1;
+	p->read_err = err;
+	pthread_cond_broadcast(&p->more);
+	pthread_mutex_unlock(&p->lock);
+	return work(p);
+}
+
 int live_progs_new(struct live_progs **out)
 {
 	struct live_progs *p = calloc(1, sizeof(*p));
@@ -408,16 +437,9 @@ int live_progs_new(struct live_progs **out)
 	p->types_fd = -1;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->more, NULL);
-	err = register_handlers() ?: open_types(p) ?: kernel_btf_new(&p->kernel);
-	if (!err) {
-		p->sys_exit_id = kernel_btf_id(p->kernel, BTF_KIND_TYPEDEF, "btf_trace_sys_exit");
-		err = p->sys_exit_id < 0 ? p->sys_exit_id : 0;
-		find_kfuncs(p);
-		p->task_type = kernel_btf_id(p->kernel, BTF_KIND_STRUCT, "task_struct");
-		p->is_preemptible = find_preemptible(p);
-	}
+	err = register_handlers() ?: open_types(p);
 	for (unsigned int i = 0; i < n_helpers() && !err; i++) {
-		err = -pthread_create(&p->threads[i], NULL, work, p);
+		err = -pthread_create(&p->threads[i], NULL, i ? work : read_and_work, p);
 		p->n_threads += !err;
 	}
 	if (err) {
@@ -436,6 +458,12 @@ const char *live_progs_types(const struct live_progs *p)
 
 int live_progs_opened(struct live_progs *p, const struct bpf_object *obj)
 {
+	pthread_mutex_lock(&p->lock);
+	while (!p->read)
+		pthread_cond_wait(&p->more, &p->lock);
+	pthread_mutex_unlock(&p->lock);
+	if (p->read_err)
+		return p->read_err;
 	return kernel_btf_extract(p->kernel, bpf_object__btf(obj), p->types_fd);
 }
 
@@ -464,9 +492,9 @@ int live_progs_finish(struct live_progs *p, const struct scap_log *log)
 {
 	int err = 0;
 
-	join(p);
 	kernel_btf_free(p->kernel);
 	p->kernel = NULL;
+	join(p);
 	for (unsigned int i = 0; i < p->n_jobs && !err; i++) {
 		struct job *job = &p->jobs[i];
 

@@ -22,7 +22,8 @@ int live_progs_new(struct live_progs **out);
 /* Returns the file of kernel types that libbpf needs when it opens the object... */
 const char *live_progs_types(const struct live_progs *p);
 
-/* ...and fills it once the object is open. Must be called before the object is loaded. */
+/* ...and fills it once the object is open. Must be called before the object is loaded, and before
+ * the functions that say what the kernel has. */
 int live_progs_opened(struct live_progs *p, const struct bpf_object *obj);
 
 /* Returns whether the kernel has the attach point of @prog. */

@@ -43,8 +43,41 @@ static int open_kind_fd(struct live_driver *d, uint32_t cpu, int map_fd)
 	return bpf_map_update_elem(map, &at, &fd, BPF_ANY) ? -errno : fd;
 }
 
-/* Opens the ring of @cpu over @map_fd. The driver finds it once it is complete. Returns -ENODEV if
- * the CPU is offline, which the kind perf needs online. */
+/* Rings that the driver does not have yet. It is shown many at once, since the kernel waits for all
+ * CPUs, some 10 ms, whenever a map of maps changes. */
+#define NEW_RINGS 64
+
+struct new_rings {
+	uint32_t cpus[NEW_RINGS];
+	int maps[NEW_RINGS]; /* owned */
+	unsigned int n;
+};
+
+static int show_one_by_one(struct live_driver *d, const struct new_rings *r)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < r->n && !err; i++)
+		err = bpf_map_update_elem(bpf_map__fd(d->skel->maps.rings), &r->cpus[i],
+					  &r->maps[i], BPF_ANY);
+	return err ? -errno : 0;
+}
+
+static int show_rings(struct live_driver *d, struct new_rings *r)
+{
+	uint32_t n = r->n;
+	int err = 0;
+
+	if (r->n < 2 ||
+	    bpf_map_update_batch(bpf_map__fd(d->skel->maps.rings), r->cpus, r->maps, &n, NULL))
+		err = show_one_by_one(d, r);
+	while (r->n)
+		close(r->maps[--r->n]);
+	return err;
+}
+
+/* Opens the ring of @cpu over @map_fd. Returns -ENODEV if the CPU is offline, which the kind perf
+ * needs online. */
 static int open_ring_of(struct live_driver *d, uint32_t cpu, int map_fd)
 {
 	struct ring **ring = &d->rings[d->n_rings];
@@ -60,9 +93,7 @@ static int open_ring_of(struct live_driver *d, uint32_t cpu, int map_fd)
 		ring_share(*ring, &d->shared[cpu / d->cpus_per_ring]);
 	d->n_rings++;
 	CPU_SET(cpu, &d->have_ring);
-	return bpf_map_update_elem(bpf_map__fd(d->skel->maps.rings), &cpu, &map_fd, BPF_ANY)
-		       ? -errno
-		       : 0;
+	return 0;
 }
 
 int live_has_ring(const struct live_driver *d, unsigned int cpu)
@@ -70,7 +101,7 @@ int live_has_ring(const struct live_driver *d, unsigned int cpu)
 	return CPU_ISSET(cpu, &d->have_ring);
 }
 
-static int open_ring(struct live_driver *d, uint32_t cpu)
+static int open_ring(struct live_driver *d, uint32_t cpu, struct new_rings *r)
 {
 	int map_fd = d->first_map, err;
 
@@ -82,29 +113,39 @@ static int open_ring(struct live_driver *d, uint32_t cpu)
 	if (map_fd < 0)
 		return map_fd;
 	err = open_ring_of(d, cpu, map_fd);
-	close(map_fd);
-	return err;
+	if (err) {
+		close(map_fd);
+		return err;
+	}
+	r->cpus[r->n] = cpu;
+	r->maps[r->n++] = map_fd;
+	return r->n < NEW_RINGS ? 0 : show_rings(d, r);
 }
 
 int live_open_rings(struct live_driver *d)
 {
-	int err = 0;
+	struct new_rings r = {.n = 0};
+	int err = 0, shown;
 
 	for (uint32_t cpu = 0; cpu < d->n_cpus && !err; cpu++) {
 		if (CPU_ISSET(cpu, &d->online))
-			err = open_ring(d, cpu);
+			err = open_ring(d, cpu, &r);
 		if (err == -ENODEV) /* the CPU has just gone offline */
 			err = 0;
 		else if (err)
 			scap_fail(&d->log, err, "cannot create the ring of CPU %u: %s", cpu,
 				  strerror(-err));
 	}
-	return err;
+	shown = show_rings(d, &r);
+	if (err || !shown)
+		return err;
+	return scap_fail(&d->log, shown, "cannot give the driver its rings: %s", strerror(-shown));
 }
 
 void live_expect_cpu(struct live_driver *d, unsigned int cpu)
 {
-	int err = open_ring(d, cpu);
+	struct new_rings r = {.n = 0};
+	int err = open_ring(d, cpu, &r) ?: show_rings(d, &r);
 
 	if (!err || err == -ENODEV || d->ring_refused)
 		return;

@@ -21,10 +21,20 @@ static const char *const fillers[DRV_MAX_NR] = {
 #undef SYS
 };
 
-/* Returns the filler of @nr; NULL: sys_exit fills it. */
-static struct bpf_program *filler_of(const struct live_driver *d, unsigned int nr)
+/* Finds the filler of each call; NULL: sys_exit fills it. Many calls share one. */
+static void find_fillers(struct live_driver *d)
 {
-	return fillers[nr] ? bpf_object__find_program_by_name(d->skel->obj, fillers[nr]) : NULL;
+	for (unsigned int nr = 0; nr < DRV_MAX_NR; nr++) {
+		unsigned int same = 0;
+
+		if (!fillers[nr])
+			continue;
+		while (same < nr && fillers[same] != fillers[nr])
+			same++;
+		d->fillers[nr] =
+			same < nr ? d->fillers[same]
+				  : bpf_object__find_program_by_name(d->skel->obj, fillers[nr]);
+	}
 }
 
 int live_is_filler(const struct bpf_program *p)
@@ -218,7 +228,7 @@ unsigned int live_missing(const struct live_driver *d, const struct program_miss
 
 static int is_missing(const struct live_driver *d, const struct bpf_program *p)
 {
-	const struct program_row *row = program_row_of(p);
+	const struct program_row *row = d->n_missing ? program_row_of(p) : NULL;
 
 	for (unsigned int i = 0; i < d->n_missing; i++)
 		if (d->missing[i].row == row)
@@ -271,15 +281,16 @@ int live_choose_programs(struct live_driver *d, const struct live_opts *o)
 	bpf_object__for_each_program(p, d->skel->obj) err = err ?: choose_hook(d, o, p);
 	if (!((const struct drv_config *)&d->skel->rodata->cfg)->calls)
 		return err;
+	find_fillers(d);
 	for (unsigned int nr = 0; nr < DRV_MAX_NR && !err; nr++) {
-		p = filler_of(d, nr);
+		p = d->fillers[nr];
 		if (p && is_wanted(d, nr, 0))
 			err = bpf_program__set_autoload(p, true);
 	}
 	for (unsigned int i = 0; i < IA32_TABLE_MAX && !err; i++) {
 		const unsigned int row = scap_ia32_calls()[i].row;
 
-		p = row == REC_NR_NONE ? NULL : filler_of(d, row);
+		p = row == REC_NR_NONE ? NULL : d->fillers[row];
 		if (p && is_wanted(d, ia32_nr(i), 1))
 			err = bpf_program__set_autoload(p, true);
 	}
@@ -305,7 +316,7 @@ int live_fill_dispatch_table(struct live_driver *d)
 	int err = fill_followers(d);
 
 	for (uint32_t nr = 0; nr < DRV_MAX_NR && !err; nr++) {
-		const struct bpf_program *p = filler_of(d, nr);
+		const struct bpf_program *p = d->fillers[nr];
 		int fd = p && live_is_present(d, p) ? bpf_program__fd(p) : -ENOENT;
 
 		if (fd >= 0)

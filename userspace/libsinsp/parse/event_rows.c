@@ -201,22 +201,55 @@ static int is_of_thread(const struct scap_event_info *info)
 	       info->id != EVT_CONTAINER_E;
 }
 
-static void make_row(void *ctx, const struct scap_event_info *info)
+/* The names of parameters that have a place in rows, those with the same first byte in a list. */
+struct param_names {
+	const char *const *names; /* by enum sinsp_param */
+	int first[256], next[SINSP_P_MAX]; /* -1: none */
+};
+
+static struct param_names list_names(void)
 {
 	static const char *const names[SINSP_P_MAX] = {
 #define X(name) [SINSP_P_##name] = #name,
 		SINSP_PARAM_NAMES(X)
 #undef X
 	};
+	struct param_names list = {.names = names};
+
+	memset(list.first, -1, sizeof(list.first));
+	for (int i = 0; i < SINSP_P_MAX; i++) {
+		int *first = &list.first[(uint8_t)names[i][0]];
+
+		list.next[i] = *first;
+		*first = i;
+	}
+	return list;
+}
+
+/* Of parameters with the same name the first one counts. */
+static void find_params(struct sinsp_parse_row *row, const struct scap_event_info *info,
+			const struct param_names *list)
+{
+	for (int i = 0; i < SINSP_P_MAX; i++)
+		row->at[i] = -1;
+	for (int at = (int)info->n_params - 1; at >= 0; at--) {
+		const char *name = info->params[at].name;
+
+		for (int i = list->first[(uint8_t)name[0]]; i >= 0; i = list->next[i])
+			if (!strcmp(name, list->names[i]))
+				row->at[i] = at;
+	}
+}
+
+static void make_row(void *list, const struct scap_event_info *info)
+{
 	struct sinsp_parse_row *row = &sinsp_event_rows[evt_index(info->id)];
 
-	(void)ctx;
 	row->is_private = evt_is_private(info->id);
 	if (row->is_private && !parsers[evt_index(info->id)].fn)
 		return;
 	row->info = info;
-	for (int i = 0; i < SINSP_P_MAX; i++)
-		row->at[i] = find_param(info, names[i]);
+	find_params(row, info, list);
 	row->fn = parsers[evt_index(info->id)].fn;
 	row->uses_fd = !!(info->flags & EF_USES_FD);
 	/* accept's enter event has the listening socket, its exit event a new one. */
@@ -230,7 +263,11 @@ static void make_row(void *ctx, const struct scap_event_info *info)
 
 void sinsp_event_rows_init(void)
 {
+	struct param_names list;
+
 	/* Two threads that come here at the same time write the same values. */
-	if (!sinsp_event_rows[EVT_OPEN_X].fn)
-		scap_event_each(make_row, NULL);
+	if (sinsp_event_rows[EVT_OPEN_X].fn)
+		return;
+	list = list_names();
+	scap_event_each(make_row, &list);
 }
