@@ -21,6 +21,7 @@ struct scap_engine_ops {
 	const struct scap_state *(*state)(const void *engine);
 	int (*in_order)(const void *engine); /* NULL: not known */
 	const struct scap_skipped *(*skipped)(const void *engine); /* NULL: nothing is */
+	int (*is_damaged)(const void *engine); /* NULL: it is not */
 	void (*state_drop)(void *engine); /* NULL: keeping the state costs little */
 	int (*running)(void *engine, const struct scap_running **out); /* NULL: not known */
 	double (*progress)(const void *engine); /* NULL: 0 */

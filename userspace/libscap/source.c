@@ -308,6 +308,11 @@ const struct scap_skipped *scap_skipped(const struct scap *s)
 	return s->ops->skipped ? s->ops->skipped(s->engine) : NULL;
 }
 
+int scap_is_damaged(const struct scap *s)
+{
+	return s->ops->is_damaged && s->ops->is_damaged(s->engine);
+}
+
 const struct scap_state *scap_state(const struct scap *s)
 {
 	static const struct scap_state empty;

@@ -188,5 +188,7 @@ int exporter_capture_run(struct sinsp *s, const struct exporter_options *o,
 	if (run.live)
 		return n;
 	serve(&run);
+	if (n == -ENODATA && scap_is_damaged(sinsp_source(s)))
+		return -EBADMSG;
 	return n == -ENODATA ? 0 : n;
 }

@@ -272,5 +272,7 @@ int top_capture_run(struct sinsp *s, struct view_table *t, struct top_slice *sli
 	if (err && err != -EPIPE)
 		say_cause(before, o->read ?: "the capture stopped", err);
 	free(run.out.p);
+	if (!err && scap_is_damaged(sinsp_source(s)))
+		return -EBADMSG;
 	return err == -EPIPE ? 0 : err;
 }

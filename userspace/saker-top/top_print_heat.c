@@ -149,6 +149,8 @@ int top_print_heat(const struct top_options *o, const struct sinsp_view *view)
 		err = loop(&h);
 		if (err && err != -EPIPE)
 			say_cause(before, o->read ?: "the capture stopped", err);
+		else if (!err && scap_is_damaged(sinsp_source(h.s)))
+			err = -EBADMSG;
 	}
 	sinsp_close(h.s);
 	top_job_free(h.job);

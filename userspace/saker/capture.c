@@ -475,9 +475,18 @@ static int lacks_output(const struct capture *c)
 	       (c->dispatch.file_failed || c->dispatch.file_cut || c->dispatch.lines.failed);
 }
 
+/* Also if reading ended before the end of the file, as with -n. */
+static int is_damaged(const struct capture *c)
+{
+	for (size_t i = 0; i < c->n_inspectors; i++)
+		if (scap_is_damaged(sinsp_source(c->inspectors[i])))
+			return 1;
+	return 0;
+}
+
 static int finish(struct capture *c, int err)
 {
-	int failed = is_failure(err);
+	int failed = is_failure(err) || is_damaged(c);
 
 	progress_end(&c->progress);
 	if (c->n_inspectors) {

@@ -240,7 +240,8 @@ const struct option_row option_rows[] = {
 	 set_value, AT(whole_state), 1},
 	{0, "verify", NULL, GROUP_FILE,
 	 "With -r: check that every block is complete, that timestamps never decrease, and (for files "
-	 "written by saker) that the counters of each CPU match the events; -v prints the counters.",
+	 "written by saker) that checksums match and that the counters of each CPU match the events; "
+	 "-v prints the counters.",
 	 set_value, AT(mode), MODE_VERIFY},
 
 	{'t', "timetype", "TYPE", GROUP_LINES,

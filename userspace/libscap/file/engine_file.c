@@ -18,6 +18,7 @@ struct file_engine {
 	uint64_t before; /* size of the files before the current one */
 	struct scap_params unused; /* for callers that do not request them */
 	unsigned int n_unclosed; /* losses of the reader that were reported */
+	bool damaged; /* one of the files before the current one is */
 };
 
 static void engine_close(void *engine)
@@ -103,6 +104,13 @@ int scap_file_open(void **engine, const struct scap_open_opts *opts, const struc
 	return err;
 }
 
+static int engine_is_damaged(const void *engine)
+{
+	const struct file_engine *e = engine;
+
+	return e->damaged || scap_reader_is_damaged(e->reader);
+}
+
 /* A reader at its end is kept for its state and counters until another replaces it. */
 static int next_file(struct file_engine *e)
 {
@@ -115,6 +123,7 @@ static int next_file(struct file_engine *e)
 	if (err)
 		return err;
 	e->before += scap_reader_taken(e->reader);
+	e->damaged |= scap_reader_is_damaged(e->reader);
 	scap_reader_close(e->reader);
 	e->reader = r;
 	e->n_unclosed = 0;
@@ -215,6 +224,7 @@ const struct scap_engine_ops scap_file_ops = {
 	.state = engine_state,
 	.in_order = engine_in_order,
 	.skipped = engine_skipped,
+	.is_damaged = engine_is_damaged,
 	.state_drop = engine_state_drop,
 	.progress = engine_progress,
 	.stats = engine_stats,

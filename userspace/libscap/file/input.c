@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file/crc32c.h"
+#include "file/page_sums.h"
 #include "file/scap_format.h"
 #include "file/unpack.h"
 #include "thread_start.h"
@@ -22,6 +24,7 @@
 #define FRONT_SZ (32u << 10) /* room for what the chunk before ended within */
 #define MEM_SZ (FRONT_SZ + CHUNK_SZ)
 #define N_CHUNKS 4 /* 2 until the thread is wanted */
+#define SUMS_KEPT (PAGE_SUMS_MAX - 16) /* others may be replaced meanwhile: of pages ahead */
 #define AHEAD_MIN (1u << 20) /* size of a file from which a thread is worth its start */
 
 struct chunk {
@@ -29,6 +32,7 @@ struct chunk {
 	size_t sz; /* of mem; more than MEM_SZ: a block that did not fit was in it */
 	size_t n; /* bytes from mem + FRONT_SZ on */
 	uint64_t taken; /* bytes of the file up to its end */
+	uint32_t crc; /* of the page that it ends within, up to its end */
 	int then; /* what follows: 1: more; 0: nothing; or a negative errno */
 };
 
@@ -41,6 +45,8 @@ struct input_src {
 	struct unpacker *unpacker;
 	bool is_pipe;
 	uint64_t handed; /* bytes up to the end of what is ready */
+	bool has_sums; /* not if it is packed: that has its own */
+	struct page_sums sums; /* of what chunks were filled with */
 	struct chunk chunks[N_CHUNKS];
 	unsigned int n_chunks;
 	uint64_t n_filled, n_freed;
@@ -88,6 +94,9 @@ static void fill(struct input_src *s, struct chunk *c)
 			c->n += got;
 	} while (got > 0 && c->n < CHUNK_SZ && !s->is_pipe);
 	c->taken = unpack_taken(s->unpacker);
+	if (s->has_sums)
+		page_sums_add(&s->sums, c->mem + FRONT_SZ, c->n);
+	c->crc = s->sums.crc;
 }
 
 /* ---- the thread ---- */
@@ -242,7 +251,39 @@ int input_ready(const struct input *in, int timeout_ms)
 
 uint64_t input_offset(const struct input *in)
 {
-	return in->src ? in->src->handed - (in->end - in->p) : (uint64_t)(in->p - in->memory);
+	return input_offset_of(in, in->p);
+}
+
+uint64_t input_offset_of(const struct input *in, const uint8_t *p)
+{
+	return in->src ? in->src->handed - (in->end - p) : (uint64_t)(p - in->memory);
+}
+
+bool input_has_sums(const struct input *in)
+{
+	return in->src && in->src->has_sums;
+}
+
+void input_drop_sums(struct input *in)
+{
+	in->src->has_sums = false;
+}
+
+bool input_sum_differs(const struct input *in, uint64_t page, const uint8_t *p, uint32_t crc)
+{
+	const struct input_src *s = in->src;
+	const uint64_t at = input_offset_of(in, p), end = (page + 1) * SUM_PAGE_SZ;
+	const uint32_t *whole = &s->sums.v[page % PAGE_SUMS_MAX];
+	const size_t ready = in->end - p;
+
+	if (page < s->sums.begin || page + SUMS_KEPT <= s->handed / SUM_PAGE_SZ)
+		return false;
+	if (end <= at)
+		return *whole != crc;
+	/* The bytes behind @p, to where a checksum is known, change both in the same way. */
+	if (end - at <= ready)
+		return *whole != crc32c(crc, p, end - at);
+	return s->chunks[s->n_freed % s->n_chunks].crc != crc32c(crc, p, ready);
 }
 
 uint64_t input_taken(const struct input *in)
@@ -308,6 +349,8 @@ int input_open_at(struct input *in, const char *path, uint64_t at, uint64_t unpa
 	in->p = in->end = s->chunks[0].mem + FRONT_SZ;
 	s->n_filled = 1;
 	s->handed = unpacked_at;
+	s->has_sums = !unpack_is_packed(s->unpacker);
+	page_sums_begin(&s->sums, at);
 	s->is_pipe = !unpack_file_size(s->unpacker);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #ifndef SCAP_FILE_INPUT_H
 #define SCAP_FILE_INPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,16 @@ int input_fill(struct input *in, size_t n);
 int input_ready(const struct input *in, int timeout_ms);
 /* Returns the offset of p in the (unpacked) stream. */
 uint64_t input_offset(const struct input *in);
+/* Returns that of @p, in what is ready, or before it since the last input_fill. */
+uint64_t input_offset_of(const struct input *in, const uint8_t *p);
+/* Returns whether there are checksums of the bytes: not in memory, or packed. */
+bool input_has_sums(const struct input *in);
+/* Nobody compares them: they need not be computed. Before input_run_ahead. */
+void input_drop_sums(struct input *in);
+/* Returns whether the page (page_sums.h), or the part of it before @p, which is as above, has
+ * another checksum than @crc. It begins before @p. False also if that is not known: reading began
+ * behind its beginning, or is far behind it. */
+bool input_sum_differs(const struct input *in, uint64_t page, const uint8_t *p, uint32_t crc);
 /* Returns the bytes of the file, as packed there, up to about p. */
 uint64_t input_taken(const struct input *in);
 /* Returns " of the unpacked data", or "": what offsets refer to. */

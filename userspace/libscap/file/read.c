@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "file/checkpoint.h"
+#include "file/sums_check.h"
 
 #define OLD_HDR_SZ 22 /* header of an event before nparams was added */
 
@@ -35,6 +36,8 @@ struct scap_reader {
 	struct scap_cpu_stats *cpus; /* number of trailers */
 	uint64_t n_events; /* delivered, over all sections */
 	uint64_t n_section; /* blocks of the format in this section */
+	struct sums_check sums;
+	const uint8_t *block; /* of the event that is read */
 	int err; /* once failed, always failed */
 };
 
@@ -215,6 +218,9 @@ static int read_option(struct scap_reader *r, struct scap_evt *evt, bool *marked
 	case OPT_NATIVE:
 	case OPT_MORE:
 		return event_block_native_get(&r->scratch, &evt->hdr, evt->hdr, code, val, len);
+	case OPT_SUMS:
+		sums_check_option(&r->sums, &r->in, r->block, val, len);
+		return 0;
 	case OPT_DEFAULTS:
 		if (len < 4 || get_u32(val) > EVT_DEFAULTS_PLAIN)
 			return -EBADMSG;
@@ -329,6 +335,7 @@ static int read_event(struct scap_reader *r, const struct file_block *blk, struc
 	evt->nr = REC_NR_NONE;
 	evt->ts_ns = evt->true_ns = evt->hdr->ts;
 	if (r->saker && !old) {
+		r->block = blk->body - 8;
 		used = off + evt->hdr->len;
 		used += pad4(used);
 		err = read_options(r, evt,
@@ -425,6 +432,7 @@ static int next_any(struct scap_reader *r, struct scap_evt *evt)
 	if (ret < 0)
 		return ret;
 	end_section(r);
+	sums_check_end(&r->sums, &r->in);
 	return -ENODATA;
 }
 
@@ -545,6 +553,9 @@ static int open_at_beginning(struct scap_reader *r, const char *path)
 
 	if (!err)
 		err = begin_section(r);
+	/* Another tool's has none; what was joined to it has none that are used. */
+	if (!err && !r->saker)
+		input_drop_sums(&r->in);
 	return err ?: check_any(r);
 }
 
@@ -649,7 +660,7 @@ int scap_reader_open(struct scap_reader **out, const char *path,
 
 	if (!r)
 		return scap_fail(log, -ENOMEM, "cannot read %s: not enough memory", path);
-	r->log = log;
+	r->log = r->sums.log = log;
 	r->run_ahead = !opts->one_thread;
 	r->facts = event_block_facts();
 	r->texts = packed_texts_new();
@@ -715,6 +726,11 @@ unsigned int scap_reader_trailer(const struct scap_reader *r, struct file_traile
 unsigned int scap_reader_n_unclosed(const struct scap_reader *r)
 {
 	return r->n_unclosed;
+}
+
+bool scap_reader_is_damaged(const struct scap_reader *r)
+{
+	return r->sums.n_wrong;
 }
 
 int scap_reader_is_saker(const struct scap_reader *r)

@@ -65,6 +65,7 @@ enum evt_opt {
 	OPT_NATIVE = 0x8002, /* u16 type, u8 first, u8 n, lens, data: the original event */
 	OPT_MORE = 0x8003, /* u16 n, lens, data: parameters after those of the event */
 	OPT_DEFAULTS = 0x8004, /* u32 enum evt_defaults, from this event on */
+	OPT_SUMS = 0x8005, /* u64 offset of this block, u64 first page, u32 each: page_sums.h */
 };
 
 /* Defaults of an event without OPT_MARK. */
@@ -269,6 +270,8 @@ struct file_trailer {
 unsigned int scap_reader_trailer(const struct scap_reader *r, struct file_trailer *c);
 /* Returns the number of sections by saker that ended without a trailer so far. */
 unsigned int scap_reader_n_unclosed(const struct scap_reader *r);
+/* Returns whether bytes so far had another checksum than when they were written; it was logged. */
+bool scap_reader_is_damaged(const struct scap_reader *r);
 /* Returns whether saker wrote the current section. */
 int scap_reader_is_saker(const struct scap_reader *r);
 

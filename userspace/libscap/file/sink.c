@@ -35,6 +35,7 @@ struct sink {
 	size_t buf_sz, whole, at;
 	uint64_t written; /* size of the file */
 	uint64_t drained; /* bytes that left the buffer */
+	struct page_sums sums; /* of a plain file */
 	z_stream z;
 	ZSTD_CCtx *zstd;
 	struct file_buf packed;
@@ -263,6 +264,8 @@ int sink_flush(struct sink *s)
 		return s->err;
 	if (s->compress == SCAP_COMPRESS_NONE) {
 		err = write_all(s, s->buf, s->whole);
+		if (!err)
+			page_sums_add(&s->sums, s->buf, s->whole);
 	} else {
 		n = pack(s);
 		err = n < 0 ? n : write_all(s, s->packed.p, n);
@@ -279,6 +282,11 @@ int sink_flush(struct sink *s)
 int sink_put_tail(struct sink *s, const uint8_t *p, size_t n)
 {
 	return s->err ?: write_all(s, p, n);
+}
+
+struct page_sums *sink_sums(struct sink *s)
+{
+	return s->compress == SCAP_COMPRESS_NONE && !s->is_memory ? &s->sums : NULL;
 }
 
 int sink_fd(const struct sink *s)

@@ -4,6 +4,7 @@
 #ifndef SCAP_FILE_SINK_H
 #define SCAP_FILE_SINK_H
 
+#include "file/page_sums.h"
 #include "file/scap_file.h"
 #include "file/scap_format.h"
 
@@ -27,6 +28,8 @@ int sink_close(struct sink *s, uint64_t *bytes);
 uint64_t sink_bytes(const struct sink *s);
 /* Returns the bytes so far before they were packed: complete blocks, written or not. */
 uint64_t sink_unpacked(const struct sink *s);
+/* Returns the checksums of the bytes that left it; NULL: none, they are packed, or in memory. */
+struct page_sums *sink_sums(struct sink *s);
 int sink_fd(const struct sink *s); /* -1: not a regular file, or standard output */
 
 /* Returns room for @n bytes after the block under construction, valid until the next call. NULL: no

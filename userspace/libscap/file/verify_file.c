@@ -217,6 +217,11 @@ static int verify(struct verifier *v)
 	/* A section that ends in damage has no trailer; that needs no second message. */
 	if (ret != -ENODATA)
 		return ret;
+	if (scap_reader_is_damaged(v->reader)) {
+		scap_say(&v->log, SCAP_LOG_ERROR, "%s: the file is damaged: a checksum is wrong",
+			 v->path);
+		v->n_findings++;
+	}
 	end_section(v);
 	if (v->n_findings)
 		return -EBADMSG;

@@ -337,6 +337,26 @@ static uint8_t *put_mark(struct scap_writer *w, uint8_t *p, const struct scap_ev
 	return put_opt(p, OPT_MARK, &mark, own_flags & SCAP_EVT_F_CLAMPED ? 12 : 4);
 }
 
+/* Returns the checksums for which an option is due in the block of such an event; NULL: none. */
+static struct page_sums *due_sums(struct scap_writer *w, unsigned int type)
+{
+	struct page_sums *s = sink_sums(w->out.sink);
+
+	return s && (page_sums_n_due(s) >= PAGE_SUMS_EVERY || type == EVT_CLOSING) ? s : NULL;
+}
+
+static uint8_t *put_sums(struct scap_writer *w, uint8_t *p, struct page_sums *sums, bool last)
+{
+	const uint16_t code = OPT_SUMS;
+	const uint16_t len = page_sums_put(sums, p + 4, sink_bytes(w->out.sink), last);
+
+	if (!len)
+		return p;
+	memcpy(p, &code, 2);
+	memcpy(p + 2, &len, 2);
+	return p + 4 + len;
+}
+
 static uint32_t block_type(const struct scap_writer *w, const struct ppm_evt_hdr *hdr,
 			   bool with_flags, uint32_t len)
 {
@@ -351,8 +371,10 @@ static uint32_t block_type(const struct scap_writer *w, const struct ppm_evt_hdr
 static int put_block(struct scap_writer *w, const struct scap_evt *evt,
 		     const struct ppm_evt_hdr *file, bool with_flags)
 {
+	struct page_sums *sums = due_sums(w, evt->type);
 	/* 64: framing, the mark, headers and padding of options. */
-	uint8_t *blk = sink_room(w->out.sink, 64 + (size_t)file->len + evt->hdr->len);
+	uint8_t *blk = sink_room(w->out.sink, 64 + (size_t)file->len + evt->hdr->len +
+						      (sums ? PAGE_SUMS_OPTION_MAX : 0));
 	uint8_t *p;
 	uint32_t len;
 
@@ -373,6 +395,8 @@ static int put_block(struct scap_writer *w, const struct scap_evt *evt,
 	p = put_mark(w, p, evt);
 	if (file != evt->hdr && !evt_is_private(evt->type))
 		p += event_block_native_put(p, evt->hdr, file);
+	if (sums)
+		p = put_sums(w, p, sums, evt->type == EVT_CLOSING);
 	len = p - blk + 4;
 	memcpy(p, &len, 4);
 	memcpy(blk + 4, &len, 4);
@@ -598,9 +622,12 @@ static int put_end(struct scap_writer *w, const struct scap_stats *st)
 {
 	const bool has_index = w->index.n && !w->out.goes_back;
 	uint8_t tail[CHECKPOINT_TAIL_MAX];
-	uint64_t index_at;
+	uint64_t index_at = 0;
 	int err = has_index ? put_index(w, &index_at) : 0;
 
+	/* So that its checksums are those of all bytes before it. */
+	if (!err && sink_sums(w->out.sink))
+		err = sink_flush(w->out.sink);
 	if (!err)
 		err = put_closing(w, st);
 	if (err || !has_index)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compares the bytes of a file that is read with the checksums in it. Reading goes on where they
+ * differ. */
+#ifndef SCAP_FILE_SUMS_CHECK_H
+#define SCAP_FILE_SUMS_CHECK_H
+
+#include "file/input.h"
+
+struct sums_check {
+	const struct scap_log *log; /* borrowed */
+	uint64_t n_wrong; /* pages */
+	uint64_t n_first; /* those of them that were reported by their bytes */
+};
+
+/* Compares with the option @val of the block at @block, which lies in the bytes of @in that are
+ * ready, or directly before them. Reports the first pages that differ. An option that is not where
+ * it was written, as in files that were joined, is ignored. */
+void sums_check_option(struct sums_check *c, const struct input *in, const uint8_t *block,
+		       const uint8_t *val, uint32_t len);
+/* The file ends: reports the number of pages that differed if there are more than those. */
+void sums_check_end(const struct sums_check *c, const struct input *in);
+
+#endif /* SCAP_FILE_SUMS_CHECK_H */
