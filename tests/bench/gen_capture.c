@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gen_capture FILE [EVENTS]: writes a synthetic capture as sysdig 0.29.3 writes one, for
- * replay benchmarks: 500 processes, each in turn doing openat, 6 reads, write, close, as
+ * gen_capture FILE [EVENTS [PROCESSES]]: writes a synthetic capture as sysdig 0.29.3 writes one, for
+ * replay benchmarks: 500 processes, or as many as asked for, each in turn doing openat, 6 reads, write, close, as
  * enter and exit events of the 2022 layout. It uses nothing of saker's writer, so that
  * reader and judge get a neutral file.
  */
@@ -13,7 +13,7 @@
 #include "shared/events.h"
 #include "shared/record.h"
 
-enum { N_PROCS = 500, FIRST_TID = 1000, N_CPUS = 2 };
+enum { FIRST_TID = 1000, N_CPUS = 2 };
 
 static FILE *out;
 static uint8_t block[65536];
@@ -101,11 +101,11 @@ static void put_proc(int tid)
 	memcpy(block + start, &len, 4);
 }
 
-static void write_procs(void)
+static void write_procs(int n)
 {
-	for (int i = 0; i < N_PROCS; i++) {
+	for (int i = 0; i < n; i++) {
 		put_proc(FIRST_TID + i);
-		if (block_len > 60000 || i == N_PROCS - 1)
+		if (block_len > 60000 || i == n - 1)
 			write_block(0x215);
 	}
 }
@@ -168,14 +168,16 @@ static void write_round(int tid, unsigned int round)
 
 int main(int argc, char **argv)
 {
-	if (argc < 2 || !(out = fopen(argv[1], "w"))) {
-		fprintf(stderr, "usage: gen_capture FILE [EVENTS]\n");
+	const int n_procs = argc > 3 ? atoi(argv[3]) : 500;
+
+	if (argc < 2 || n_procs < 1 || !(out = fopen(argv[1], "w"))) {
+		fprintf(stderr, "usage: gen_capture FILE [EVENTS [PROCESSES]]\n");
 		return 1;
 	}
 	n_left = argc > 2 ? atol(argv[2]) : 2000000;
 	write_header();
-	write_procs();
+	write_procs(n_procs);
 	for (unsigned int round = 0; n_left > 0; round++)
-		write_round(FIRST_TID + round % N_PROCS, round);
+		write_round(FIRST_TID + round % (unsigned int)n_procs, round);
 	return fclose(out) ? 1 : 0;
 }
