@@ -27,7 +27,7 @@
 #include "symbols/symbols.h"
 
 enum {
-	IDLE_MS = 100, /* maximum sleep between checks of signals and limits */
+	IDLE_MS = 200, /* maximum sleep between checks of signals and limits */
 	COMMAND_IDLE_MS = 20, /* the same while waiting for a command to end */
 	TICK_EVENTS = 512,
 	SLOW_TICK_MS = 1000,
