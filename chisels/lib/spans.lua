@@ -3,20 +3,34 @@
 -- begin and end. A tree over the list has the first begin and the last end of each 2^level items, so that
 -- whole runs of items are skipped, also if some of them are very long.
 --
--- Invariant: the block `at` of a level is about the items at << level to (at + 1) << level of the list, as
--- far as they were added. Blocks whose items are all evicted are removed.
+-- Invariant: a block `at` of a level is about the items at << level to (at + 1) << level of the list, and
+-- is made when the last of them is added: two blocks for each item in all. Blocks whose items are all
+-- evicted are removed.
 local spans = {}
 local LEVEL_MAX = 20
 
+-- Returns the first begin and the last end of an item, or of a block of the level; of what was evicted no time.
+local function span_of(list, level, at)
+  if level > 0 then return list.begins[level][at] or math.huge, list.ends[level][at] or -math.huge end
+  local item = list[at]
+  if item then return item.b, item.e end
+  return math.huge, -math.huge
+end
+
 -- Adds the last item of the list to its tree.
 function spans.added(list)
-  local item, i = list[list.last], list.last
-  list.begins, list.ends = list.begins or {}, list.ends or {}
+  local begins, ends, i = list.begins, list.ends, list.last
+  if not begins then
+    begins, ends = {}, {}
+    list.begins, list.ends = begins, ends
+  end
   for level = 1, LEVEL_MAX do
-    local begins, ends, at = list.begins[level] or {}, list.ends[level] or {}, i >> level
-    begins[at], ends[at] = math.min(begins[at] or item.b, item.b), math.max(ends[at] or item.e, item.e)
-    list.begins[level], list.ends[level] = begins, ends
-    if at << level <= list.first then return end -- no search reaches a block that begins here
+    if (i + 1) % (1 << level) ~= 0 then return end
+    local at = i >> level
+    local b1, e1 = span_of(list, level - 1, at * 2)
+    local b2, e2 = span_of(list, level - 1, at * 2 + 1)
+    if not begins[level] then begins[level], ends[level] = {}, {} end
+    begins[level][at], ends[level][at] = math.min(b1, b2), math.max(e1, e2)
   end
 end
 
@@ -32,12 +46,8 @@ end
 function spans.next(list, i, a, b)
   local level, at = 0, i
   while at << level <= list.last do
-    local first, last
-    if level == 0 then
-      first, last = list[at].b, list[at].e
-    else
-      first, last = list.begins[level][at], list.ends[level][at]
-    end
+    local first, last = -math.huge, math.huge
+    if (at + 1) << level <= list.last + 1 then first, last = span_of(list, level, at) end -- else not all are there yet
     if first < b and last > a then
       if level == 0 then return at end
       level, at = level - 1, at * 2

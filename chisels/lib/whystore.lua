@@ -49,8 +49,9 @@ end
 -- Returns the text on one line, of a bounded length: any process can make up long names.
 local TEXT_MAX = 100
 local function line(text)
-  text = text and report.line(tostring(text))
-  return text and #text > TEXT_MAX and report.cut_middle(text, TEXT_MAX) or text
+  if not text then return nil end
+  text = report.line(tostring(text))
+  return #text > TEXT_MAX and report.cut_middle(text, TEXT_MAX) or text
 end
 
 -- Adds a thread of the process: if it has many, in place of the one that has done nothing for longest.
@@ -99,9 +100,10 @@ function Store:note_thread(tid, begin)
   end
   local name, process = field(of_thread.name), field(of_thread.process)
   -- An interpreter can run another script without another name.
-  local args = process and language_of(process) and field(of_thread.args)
-  if process and (process ~= t.comm or args ~= t.args) then
-    t.comm, t.args, t.process = process, args, process_name(process, args)
+  if process and (process ~= t.comm or t.is_interpreter and field(of_thread.args) ~= t.args) then
+    t.comm, t.is_interpreter = process, language_of(process) ~= nil
+    t.args = t.is_interpreter and field(of_thread.args) or nil
+    t.process = process_name(process, t.args)
   end
   t.name = name and (name == process and t.process or line(name)) or t.name
   local pid = field(of_thread.pid)
@@ -174,17 +176,21 @@ local SAYS_WAKER_CALL = {file = true, other = true, stopped = true, frozen = tru
 -- Tasks that run are most slices, and have nothing else.
 function Store:note_slice(tid, begin)
   local kind, e = field(of_slice.kind), begin + field(of_slice.ns)
-  local slice = {begin, e, kind}
-  if kind == "runnable" then
-    slice.behind, slice.behind_comm = field(of_slice.behind), line(field(of_slice.behind_comm))
-  elseif kind ~= "running" then
-    slice.call, slice.object, slice.lock = field(of_slice.call), line(field(of_slice.object)), field(of_slice.lock)
-    slice.owner, slice.owner_comm = field(of_slice.owner), line(field(of_slice.owner_comm))
-    slice.waker, slice.waker_comm = field(of_slice.waker), line(field(of_slice.waker_comm))
-    slice.timed_out, slice.connecting = field(of_slice.timed_out), field(of_slice.connecting)
+  local slice
+  if kind == "running" then
+    slice = {begin, e, kind}
+  elseif kind == "runnable" then
+    slice = {begin, e, kind, behind = field(of_slice.behind), behind_comm = line(field(of_slice.behind_comm))}
+  else
+    slice = {
+      begin, e, kind,
+      call = field(of_slice.call), object = line(field(of_slice.object)), lock = field(of_slice.lock),
+      owner = field(of_slice.owner), owner_comm = line(field(of_slice.owner_comm)),
+      waker = field(of_slice.waker), waker_comm = line(field(of_slice.waker_comm)),
+      timed_out = field(of_slice.timed_out), connecting = field(of_slice.connecting),
+      child = field(of_slice.child), child_comm = line(field(of_slice.child_comm)), polled = line(field(of_slice.polled)),
+    }
     if slice.connecting == 0 then slice.connecting = nil end
-    slice.child, slice.child_comm = field(of_slice.child), line(field(of_slice.child_comm))
-    slice.polled = line(field(of_slice.polled))
     if slice.polled then slice.polled_call, slice.polled_error = line(field(of_slice.polled_call)), field(of_slice.polled_error) end
     if SAYS_WAKER_CALL[kind] then slice.waker_call, slice.waker_file = field(of_slice.waker_call), line(field(of_slice.waker_file)) end
   end
