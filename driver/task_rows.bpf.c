@@ -110,7 +110,7 @@ int file_rows(struct bpf_iter__task_file *ctx)
 	row.ops = (u64)BPF_CORE_READ(file, f_op);
 	row.ino = BPF_CORE_READ(file, f_inode, i_ino);
 	row.dev = dev_number(BPF_CORE_READ(file, f_inode, i_sb, s_dev));
-	row.mode = BPF_CORE_READ(file, f_inode, i_mode);
+	row.tid = task->pid;
 	bpf_seq_write(ctx->meta->seq, &row, sizeof(row));
 	return 0;
 }

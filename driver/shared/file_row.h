@@ -12,7 +12,7 @@ struct file_row {
 	u32 fd;
 	u32 flags; /* of open(2), and O_CLOEXEC of the descriptor, as in fdinfo */
 	u32 dev; /* of its superblock, encoded as in stat(2) */
-	u32 mode; /* of its inode */
+	u32 tid; /* of the thread: before Linux 6.1 the iterator visits all of them */
 };
 
 #endif /* DRIVER_SHARED_FILE_ROW_H */

@@ -8,15 +8,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/timerfd.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "shared/convert.h"
@@ -54,16 +60,21 @@ struct memo_path {
 	char *name;
 };
 
-/* Devices of file systems without paths, and the names of anonymous inodes by their operations. */
+/* Anonymous inodes of a kind have the same operations and the same name. */
+struct memo_anon {
+	uint64_t ops;
+	const char *name; /* of the link */
+};
+
+#define N_ANON 5
+
+/* Devices of file systems without paths, and what our own files show. */
 struct fd_memo {
 	uint64_t sock_dev, pipe_dev, anon_dev; /* UINT64_MAX: unknown */
+	struct memo_anon anon[N_ANON];
+	unsigned int n_anon;
 	uint64_t turn;
 	struct memo_path paths[1 << MEMO_BITS];
-	struct memo_anon {
-		uint64_t ops;
-		char *name;
-		unsigned int n_seen;
-	} anon[32];
 	struct file_row rows[ROWS_PER_READ];
 };
 
@@ -74,27 +85,53 @@ static uint64_t dev_of(int fd)
 	return fd >= 0 && !fstat(fd, &st) ? st.st_dev : UINT64_MAX;
 }
 
-static struct fd_memo *new_memo(void)
+/* Learns the operations of anonymous inodes from files of ours, whose rows are in @rows. Those of
+ * others can be exchanged while they are looked at. */
+static void learn_anon(struct fd_memo *m, int rows)
+{
+	static const char *const names[N_ANON] = {"anon_inode:[eventfd]", "anon_inode:[eventpoll]",
+						  "anon_inode:inotify", "anon_inode:[timerfd]",
+						  "anon_inode:[signalfd]"};
+	const int fds[N_ANON] = {eventfd(0, EFD_CLOEXEC), epoll_create1(EPOLL_CLOEXEC),
+				 inotify_init1(IN_CLOEXEC),
+				 timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC),
+				 signalfd(-1, &(sigset_t){{0}}, SFD_CLOEXEC)};
+	ssize_t got;
+
+	m->anon_dev = dev_of(fds[0]);
+	while (rows >= 0 && (got = read(rows, m->rows, sizeof(m->rows))) > 0)
+		for (size_t i = 0; i < (size_t)got / sizeof(*m->rows); i++)
+			for (int k = 0; k < N_ANON; k++)
+				if (fds[k] >= 0 && m->rows[i].fd == (uint32_t)fds[k] &&
+				    m->rows[i].tid == (uint32_t)getpid() && m->n_anon < N_ANON)
+					m->anon[m->n_anon++] =
+						(struct memo_anon){m->rows[i].ops, names[k]};
+	for (int k = 0; k < N_ANON; k++)
+		if (fds[k] >= 0)
+			close(fds[k]);
+}
+
+static struct fd_memo *new_memo(const struct fd_scan *s)
 {
 	struct fd_memo *m = calloc(1, sizeof(*m));
-	int sock, event, ends[2];
+	int sock, rows, ends[2];
 
 	if (!m)
 		return NULL;
 	m->pipe_dev = UINT64_MAX;
 	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	event = eventfd(0, EFD_CLOEXEC);
 	m->sock_dev = dev_of(sock);
-	m->anon_dev = dev_of(event);
+	if (sock >= 0)
+		close(sock);
 	if (!pipe2(ends, O_CLOEXEC)) {
 		m->pipe_dev = dev_of(ends[0]);
 		close(ends[0]);
 		close(ends[1]);
 	}
-	if (sock >= 0)
-		close(sock);
-	if (event >= 0)
-		close(event);
+	rows = s->rows(s->rows_ctx, (uint32_t)getpid());
+	learn_anon(m, rows);
+	if (rows >= 0)
+		close(rows);
 	return m;
 }
 
@@ -104,8 +141,6 @@ static void free_memo(struct fd_memo *m)
 		return;
 	for (size_t i = 0; i < sizeof(m->paths) / sizeof(*m->paths); i++)
 		free(m->paths[i].name);
-	for (size_t i = 0; i < sizeof(m->anon) / sizeof(*m->anon); i++)
-		free(m->anon[i].name);
 	free(m);
 }
 
@@ -333,12 +368,36 @@ static void keep_path(struct fd_memo *m, const struct file_row *r, const struct 
 	*p = (struct memo_path){m->turn, r->dentry, r->mnt, r->ino, r->dev, fd->type, name};
 }
 
+/* Finds the path of a row by a reference to the file itself, so that the path and what stat(2) says
+ * are those of one file, which may be another one by now. Returns 0 if it is that of the row. */
+static int find_path(struct fd_scan *s, int pid_fd, const struct file_row *r,
+		     struct scap_fd_info *fd)
+{
+	char path[32];
+	int ref, err;
+
+	snprintf(path, sizeof(path), "fd/%u", r->fd);
+	ref = openat(pid_fd, path, O_PATH | O_CLOEXEC);
+	if (ref < 0)
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", ref);
+	err = proc_readlink(&s->link, AT_FDCWD, path);
+	fd->name = s->link.p;
+	fd->ino = 0; /* that of stat */
+	err = err ?: fill_by_stat(s, fd, AT_FDCWD, path);
+	close(ref);
+	if (err || after(fd->name, "socket:[") || after(fd->name, "pipe:["))
+		return err ?: -ESTALE;
+	if (after(fd->name, "anon_inode:")) /* of a file system of its own: pidfd */
+		fill_anon(fd, after(fd->name, "anon_inode:"));
+	/* Some file systems (btrfs, overlayfs) have other numbers in stat(2). */
+	return fd->ino == r->ino && fd->dev == r->dev ? 0 : -ESTALE;
+}
+
 static int add_path(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int pid_fd,
 		    const struct file_row *r, struct scap_fd_info *fd)
 {
 	const struct memo_path *p = path_slot(s->memo, r);
-	char path[32];
-	int err;
 
 	if (is_path_of(p, r, s->memo->turn)) {
 		fd->name = p->name;
@@ -346,67 +405,26 @@ static int add_path(struct fd_scan *s, struct scap_state_build *b, uint64_t tid,
 		fd->dev = p->dev;
 		return scap_state_build_fd(b, tid, fd);
 	}
-	snprintf(path, sizeof(path), "fd/%u", r->fd);
-	err = proc_readlink(&s->link, pid_fd, path);
-	if (err)
-		return err;
-	fd->name = s->link.p;
-	fd->ino = 0; /* that of stat */
-	err = fill(s, fd, pid_fd, path);
-	if (err)
-		return err;
-	/* Another file by now; or a file system (btrfs, overlayfs) has other numbers in stat(2). */
-	if (fd->ino != r->ino || fd->dev != r->dev)
+	if (find_path(s, pid_fd, r, fd))
 		return fd_scan_one(s, b, tid, pid_fd, r->fd);
 	keep_path(s->memo, r, fd);
 	return scap_state_build_fd(b, tid, fd);
 }
 
-static struct memo_anon *anon_slot(struct fd_memo *m, uint64_t ops)
-{
-	const size_t n = sizeof(m->anon) / sizeof(*m->anon);
-	struct memo_anon *a = m->anon;
-
-	while (a < m->anon + n - 1 && a->name && a->ops != ops)
-		a++;
-	return a;
-}
-
-/* A name that the kernel gives to all files with these operations is known after it was seen twice:
- * once, the descriptor may have been another file by then. */
-static void keep_anon(struct memo_anon *a, uint64_t ops, const char *name)
-{
-	if (a->name && a->ops == ops && !strcmp(a->name, name)) {
-		a->n_seen++;
-		return;
-	}
-	free(a->name);
-	*a = (struct memo_anon){ops, strdup(name), 1};
-}
-
 static int add_anon(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int pid_fd,
 		    const struct file_row *r, struct scap_fd_info *fd)
 {
-	struct memo_anon *a = anon_slot(s->memo, r->ops);
-	const char *kind;
-	char path[32];
-	int err;
+	for (unsigned int i = 0; i < s->memo->n_anon; i++) {
+		const struct memo_anon *a = &s->memo->anon[i];
 
-	fd->name = a->name;
-	if (!a->name || a->ops != r->ops || a->n_seen < 2) {
-		snprintf(path, sizeof(path), "fd/%u", r->fd);
-		err = proc_readlink(&s->link, pid_fd, path);
-		if (err)
-			return err;
-		fd->name = s->link.p;
-		kind = after(fd->name, "anon_inode:");
-		if (!kind || find_anon(kind) < 0) /* its name may be its own */
-			return fd_scan_one(s, b, tid, pid_fd, r->fd);
-		keep_anon(a, r->ops, fd->name);
+		if (a->ops != r->ops)
+			continue;
+		fd->name = a->name;
+		fd->dev = r->dev;
+		fill_anon(fd, after(a->name, "anon_inode:"));
+		return scap_state_build_fd(b, tid, fd);
 	}
-	fd->dev = r->dev;
-	fill_anon(fd, after(fd->name, "anon_inode:"));
-	return scap_state_build_fd(b, tid, fd);
+	return fd_scan_one(s, b, tid, pid_fd, r->fd);
 }
 
 static int add_row(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int pid_fd,
@@ -432,51 +450,74 @@ static int add_row(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, 
 	return err ?: scap_state_build_fd(b, tid, &fd);
 }
 
-/* Adds the next rows of @fd, of descriptors above *last, which advances. Returns their number, or a
- * negative errno. */
-static ssize_t add_some_rows(struct fd_scan *s, struct scap_state_build *b, uint64_t tid,
-			     int pid_fd, int fd, uint64_t *last, size_t *n_read)
+/* Reads the next rows. Returns their number, or a negative errno. */
+static ssize_t read_rows(struct fd_memo *m, int fd)
 {
-	struct file_row *rows = s->memo->rows;
-	ssize_t got = read(fd, rows, sizeof(s->memo->rows)), n;
+	ssize_t got;
 
+	do
+		got = read(fd, m->rows, sizeof(m->rows));
+	while (got < 0 && (errno == EINTR || errno == EAGAIN));
 	if (got < 0)
 		return -errno;
-	if (got % sizeof(*rows))
-		return -EPROTO;
-	n = got / sizeof(*rows);
-	for (ssize_t i = 0; i < n; i++) {
-		if (rows[i].fd <= *last)
-			continue;
-		if ((*n_read)++ == FD_SCAN_MAX)
-			return -EFBIG;
-		if (add_row(s, b, tid, pid_fd, &rows[i]) == -ENOMEM)
-			return -ENOMEM;
-		*last = rows[i].fd;
-	}
-	return n;
+	return got % sizeof(*m->rows) ? -EPROTO : got / (ssize_t)sizeof(*m->rows);
 }
 
-/* Adds the files above *last by the iterator. Returns 0 if these are all. */
-static int add_rows(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int pid_fd,
+/* The iterator finds the process by its number: while that lives, another has it not. */
+static int lives(int pid_fd)
+{
+	return !faccessat(pid_fd, "stat", F_OK, 0);
+}
+
+/* What the rows of a process gave. */
+enum rows_end {
+	ROWS_ALL, /* all files are added */
+	ROWS_BROKE_OFF, /* /proc has the rest */
+};
+
+/* Adds the files above *last, which advances. Returns enum rows_end, -EFBIG, or -ENOMEM. */
+static int add_rows(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int pid_fd, int fd,
 		    uint64_t *last, size_t *n_read)
 {
-	int fd = s->rows ? s->rows(s->rows_ctx, (uint32_t)tid) : -ENODATA;
+	const struct file_row *rows = s->memo->rows;
 	ssize_t n, sum = 0;
 
-	if (fd < 0)
-		return fd;
-	if (!s->memo)
-		s->memo = new_memo();
-	n = s->memo ? 1 : -ENOMEM;
-	if (s->memo)
-		s->memo->turn++;
-	while (n > 0 || n == -EINTR || n == -EAGAIN) {
-		n = add_some_rows(s, b, tid, pid_fd, fd, last, n_read);
-		sum += n > 0 ? n : 0;
+	while ((n = read_rows(s->memo, fd)) > 0 && lives(pid_fd)) {
+		for (ssize_t i = 0; i < n; i++) {
+			if (rows[i].tid != tid)
+				return ROWS_BROKE_OFF;
+			if (rows[i].fd <= *last)
+				continue;
+			if ((*n_read)++ == FD_SCAN_MAX)
+				return -EFBIG;
+			if (add_row(s, b, tid, pid_fd, &rows[i]) == -ENOMEM)
+				return -ENOMEM;
+			*last = rows[i].fd;
+		}
+		sum += n;
 	}
+	return !n && sum ? ROWS_ALL : ROWS_BROKE_OFF;
+}
+
+/* The same, if the iterator can be had. */
+static int add_rest(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int pid_fd,
+		    uint64_t *last, size_t *n_read)
+{
+	int fd, ret;
+
+	if (!s->rows)
+		return ROWS_BROKE_OFF;
+	if (!s->memo)
+		s->memo = new_memo(s);
+	if (!s->memo)
+		return -ENOMEM;
+	s->memo->turn++;
+	fd = s->rows(s->rows_ctx, (uint32_t)tid);
+	if (fd < 0)
+		return ROWS_BROKE_OFF;
+	ret = add_rows(s, b, tid, pid_fd, fd, last, n_read);
 	close(fd);
-	return n ? (int)n : sum ? 0 : -ENODATA;
+	return ret;
 }
 
 int fd_scan_process(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, int pid_fd)
@@ -488,20 +529,21 @@ int fd_scan_process(struct fd_scan *s, struct scap_state_build *b, uint64_t tid,
 	if (proc_dir_open(&s->dir, pid_fd, "fd"))
 		return 0;
 	while (err != -ENOMEM && err != -EACCES && (more = proc_dir_next(&s->dir, &num)) > 0) {
-		if (with_rows && num <= last) /* the iterator failed behind it */
+		if (with_rows && num <= last) /* they broke off behind it */
 			continue;
 		if (n_read++ == FD_SCAN_MAX) {
 			err = -EFBIG;
 			break;
 		}
 		err = fd_scan_one(s, b, tid, pid_fd, num);
-		if (n_read != FD_SCAN_FEW || with_rows)
+		if (n_read != FD_SCAN_FEW || with_rows || err == -ENOMEM)
 			continue;
 		with_rows = 1;
 		last = num;
-		err = add_rows(s, b, tid, pid_fd, &last, &n_read);
-		if (!err || err == -EFBIG)
+		err = add_rest(s, b, tid, pid_fd, &last, &n_read);
+		if (err != ROWS_BROKE_OFF)
 			break;
+		err = 0;
 	}
 	proc_dir_close(&s->dir);
 	if (err == -ENOMEM || err == -EFBIG)

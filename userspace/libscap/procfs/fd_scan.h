@@ -8,7 +8,8 @@
 #include "procfs/state_build.h"
 
 #define FD_SCAN_MAX 65536 /* maximum number of files read of one process */
-#define FD_SCAN_FEW 32 /* files are read from /proc, further ones by the iterator if there is one */
+/* Files that are read from /proc; further ones by the iterator, if there is one. */
+#define FD_SCAN_FEW 32
 
 struct fd_memo;
 
