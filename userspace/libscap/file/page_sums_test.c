@@ -355,8 +355,22 @@ static void test_packed(void **state)
 	assert_sound(path_of("packed"));
 }
 
-/* A file with one event and an option, which is not from a writer. */
-static int read_forged(uint64_t moved, uint64_t page, uint32_t crc, uint32_t n, uint32_t cut)
+static void add_sums(struct bytes *b, uint64_t at, uint64_t page, uint32_t crc, uint32_t n,
+		     uint32_t cut)
+{
+	ADD(b, uint16_t, OPT_SUMS);
+	ADD(b, uint16_t, 16 + 4 * n - cut);
+	ADD(b, uint64_t, at);
+	ADD(b, uint64_t, page);
+	for (uint32_t i = 0; i < n; i++)
+		ADD(b, uint32_t, crc);
+	b->n -= cut;
+}
+
+/* A file with one event and an option, which is not from a writer. @again: and another one, which
+ * is wrong. */
+static int read_options(uint64_t moved, uint64_t page, uint32_t crc, uint32_t n, uint32_t cut,
+			bool again)
 {
 	const uint32_t lens[] = {8};
 	static struct list l;
@@ -372,19 +386,28 @@ static int read_forged(uint64_t moved, uint64_t page, uint32_t crc, uint32_t n, 
 	ADD(&b, uint16_t, 1);
 	add_bytes(&b, l.v[0].hdr, l.v[0].hdr->len);
 	add_bytes(&b, "\0\0", (4 - b.n % 4) % 4);
-	ADD(&b, uint16_t, OPT_SUMS);
-	ADD(&b, uint16_t, 16 + 4 * n - cut);
-	ADD(&b, uint64_t, at + moved);
-	ADD(&b, uint64_t, page);
-	for (uint32_t i = 0; i < n; i++)
-		ADD(&b, uint32_t, crc ?: crc32c(0, b.p, at));
-	b.n -= cut;
+	add_sums(&b, at + moved, page, crc ?: crc32c(0, b.p, at), n, cut);
+	if (again)
+		add_sums(&b, at, 0, 7, 1, 0);
 	end_block(&b, at);
 	is_damaged = read_file(file_of(b.p, b.n), 0, 0, &n_events);
 	assert_int_equal(n_events, 1);
 	list_fini(&l);
 	free(b.p);
 	return is_damaged;
+}
+
+static int read_forged(uint64_t moved, uint64_t page, uint32_t crc, uint32_t n, uint32_t cut)
+{
+	return read_options(moved, page, crc, n, cut, false);
+}
+
+/* A part of a page is compared once: options without end take no time. */
+static void test_part_once(void **state)
+{
+	(void)state;
+	assert_false(read_options(0, 0, 0, 1, 0, true));
+	assert_true(read_options(4, 0, 0, 1, 0, true)); /* the first one is none */
 }
 
 static void test_forged(void **state)
@@ -510,6 +533,7 @@ int main(void)
 		cmocka_unit_test(test_pipe),
 		cmocka_unit_test(test_packed),
 		cmocka_unit_test(test_forged),
+		cmocka_unit_test(test_part_once),
 		cmocka_unit_test(test_from_a_checkpoint),
 		cmocka_unit_test(test_cut),
 	};

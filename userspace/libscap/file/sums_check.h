@@ -10,6 +10,7 @@ struct sums_check {
 	const struct scap_log *log; /* borrowed */
 	uint64_t n_wrong; /* pages */
 	uint64_t n_first; /* those of them that were reported by their bytes */
+	uint64_t n_begun; /* the first page of which no part was compared alone */
 };
 
 /* Compares with the option @val of the block at @block, which lies in the bytes of @in that are
