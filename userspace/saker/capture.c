@@ -136,7 +136,7 @@ static int processes_ended(struct capture *c, uint64_t now_ms)
 {
 	const struct options *o = c->o;
 
-	if (c->stopping || o->command || !o->pids.n || now_ms - c->checked_ms < IDLE_MS)
+	if (c->stopping || o->command || !o->pids.n || now_ms - c->checked_ms < IDLE_MS / 2)
 		return 0;
 	c->checked_ms = now_ms;
 	if (!scap_is_over(source(c)))

@@ -24,7 +24,7 @@
 struct merge_ops {
 	/* Refreshes the source, as ring_refresh. */
 	void (*refresh)(void *source, struct ring_bound *bound);
-	/* Returns the key of the first complete item not popped; MERGE_NO_KEY: none. */
+	/* Returns the key of the first complete item not popped, above 0; MERGE_NO_KEY: none. */
 	uint64_t (*key)(void *source);
 	/* Pops that item. Returns the key of the next one, as key does. NULL: only merge_next_by is
 	 * used. */

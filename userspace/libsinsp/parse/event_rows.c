@@ -3,6 +3,7 @@
  * each parameter that state depends on. */
 #include "event_rows.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "parsers.h"
@@ -261,13 +262,16 @@ static void make_row(void *list, const struct scap_event_info *info)
 	row->save = evt_is_enter(info->id) && parsers[evt_index(info->id + 1)].flags & NEEDS_ENTER;
 }
 
+static void make_rows(void)
+{
+	struct param_names list = list_names();
+
+	scap_event_each(make_row, &list);
+}
+
 void sinsp_event_rows_init(void)
 {
-	struct param_names list;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	/* Two threads that come here at the same time write the same values. */
-	if (sinsp_event_rows[EVT_OPEN_X].fn)
-		return;
-	list = list_names();
-	scap_event_each(make_row, &list);
+	pthread_once(&once, make_rows);
 }
