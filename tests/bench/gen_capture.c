@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gen_capture FILE [EVENTS [PROCESSES]]: writes a synthetic capture as sysdig 0.29.3 writes one, for
- * replay benchmarks: 500 processes, or as many as asked for, each in turn doing openat, 6 reads, write, close, as
- * enter and exit events of the 2022 layout. It uses nothing of saker's writer, so that
- * reader and judge get a neutral file.
+ * gen_capture FILE [EVENTS [PROCESSES]]: writes a synthetic capture as sysdig 0.29.3 writes one,
+ * for replay benchmarks: 500 processes, or as many as asked for, each in turn doing openat, 6
+ * reads, write, close, as enter and exit events of the 2022 layout. It uses nothing of saker's
+ * writer, so that reader and judge get a neutral file.
  */
 #include <stdint.h>
 #include <stdio.h>
