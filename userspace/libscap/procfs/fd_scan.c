@@ -85,36 +85,64 @@ static uint64_t dev_of(int fd)
 	return fd >= 0 && !fstat(fd, &st) ? st.st_dev : UINT64_MAX;
 }
 
-/* Learns the operations of anonymous inodes from files of ours, whose rows are in @rows. Those of
- * others can be exchanged while they are looked at. */
-static void learn_anon(struct fd_memo *m, int rows)
+/* Reads the next rows. Returns their number, or a negative errno. */
+static ssize_t read_rows(struct fd_memo *m, int fd)
 {
-	static const char *const names[N_ANON] = {"anon_inode:[eventfd]", "anon_inode:[eventpoll]",
-						  "anon_inode:inotify", "anon_inode:[timerfd]",
-						  "anon_inode:[signalfd]"};
-	const int fds[N_ANON] = {eventfd(0, EFD_CLOEXEC), epoll_create1(EPOLL_CLOEXEC),
-				 inotify_init1(IN_CLOEXEC),
-				 timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC),
-				 signalfd(-1, &(sigset_t){{0}}, SFD_CLOEXEC)};
 	ssize_t got;
 
-	m->anon_dev = dev_of(fds[0]);
-	while (rows >= 0 && (got = read(rows, m->rows, sizeof(m->rows))) > 0)
-		for (size_t i = 0; i < (size_t)got / sizeof(*m->rows); i++)
-			for (int k = 0; k < N_ANON; k++)
-				if (fds[k] >= 0 && m->rows[i].fd == (uint32_t)fds[k] &&
-				    m->rows[i].tid == (uint32_t)getpid() && m->n_anon < N_ANON)
-					m->anon[m->n_anon++] =
-						(struct memo_anon){m->rows[i].ops, names[k]};
-	for (int k = 0; k < N_ANON; k++)
-		if (fds[k] >= 0)
-			close(fds[k]);
+	do
+		got = read(fd, m->rows, sizeof(m->rows));
+	while (got < 0 && (errno == EINTR || errno == EAGAIN));
+	if (got < 0)
+		return -errno;
+	return got % sizeof(*m->rows) ? -EPROTO : got / (ssize_t)sizeof(*m->rows);
+}
+
+/* One descriptor of ours that has one of the operations to learn. */
+struct sample_file {
+	const char *name; /* of its link */
+	int fd; /* -1: refused */
+};
+
+static void learn_from_row(struct fd_memo *m, const struct sample_file *files,
+			   const struct file_row *r)
+{
+	for (int i = 0; i < N_ANON; i++)
+		if (files[i].fd >= 0 && r->fd == (uint32_t)files[i].fd &&
+		    r->tid == (uint32_t)getpid() && m->n_anon < N_ANON)
+			m->anon[m->n_anon++] = (struct memo_anon){r->ops, files[i].name};
+}
+
+/* Learns the operations of anonymous inodes from files of ours: those of others can be exchanged
+ * while they are looked at. */
+static void learn_anon(struct fd_memo *m, const struct fd_scan *s)
+{
+	sigset_t none;
+	const struct sample_file files[N_ANON] = {
+		{"anon_inode:[eventfd]", eventfd(0, EFD_CLOEXEC)},
+		{"anon_inode:[eventpoll]", epoll_create1(EPOLL_CLOEXEC)},
+		{"anon_inode:inotify", inotify_init1(IN_CLOEXEC)},
+		{"anon_inode:[timerfd]", timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC)},
+		{"anon_inode:[signalfd]", sigemptyset(&none) ?: signalfd(-1, &none, SFD_CLOEXEC)},
+	};
+	const int rows = s->rows(s->rows_ctx, (uint32_t)getpid());
+	ssize_t n;
+
+	m->anon_dev = dev_of(files[0].fd);
+	while (rows >= 0 && (n = read_rows(m, rows)) > 0)
+		for (ssize_t i = 0; i < n; i++)
+			learn_from_row(m, files, &m->rows[i]);
+	if (rows >= 0)
+		close(rows);
+	for (int i = 0; i < N_ANON; i++)
+		if (files[i].fd >= 0)
+			close(files[i].fd);
 }
 
 static struct fd_memo *new_memo(const struct fd_scan *s)
 {
 	struct fd_memo *m = calloc(1, sizeof(*m));
-	int sock, rows, ends[2];
+	int sock, ends[2];
 
 	if (!m)
 		return NULL;
@@ -128,10 +156,7 @@ static struct fd_memo *new_memo(const struct fd_scan *s)
 		close(ends[0]);
 		close(ends[1]);
 	}
-	rows = s->rows(s->rows_ctx, (uint32_t)getpid());
-	learn_anon(m, rows);
-	if (rows >= 0)
-		close(rows);
+	learn_anon(m, s);
 	return m;
 }
 
@@ -448,19 +473,6 @@ static int add_row(struct fd_scan *s, struct scap_state_build *b, uint64_t tid, 
 		return add_path(s, b, tid, pid_fd, r, &fd);
 	}
 	return err ?: scap_state_build_fd(b, tid, &fd);
-}
-
-/* Reads the next rows. Returns their number, or a negative errno. */
-static ssize_t read_rows(struct fd_memo *m, int fd)
-{
-	ssize_t got;
-
-	do
-		got = read(fd, m->rows, sizeof(m->rows));
-	while (got < 0 && (errno == EINTR || errno == EAGAIN));
-	if (got < 0)
-		return -errno;
-	return got % sizeof(*m->rows) ? -EPROTO : got / (ssize_t)sizeof(*m->rows);
 }
 
 /* The iterator finds the process by its number: while that lives, another has it not. */
