@@ -93,5 +93,6 @@ int main(int argc, char **argv)
 		kill(pids[i], SIGKILL);
 	while (wait(NULL) > 0)
 		;
+	free(pids);
 	return err;
 }

@@ -385,12 +385,15 @@ static int is_path_of(const struct memo_path *p, const struct file_row *r, uint6
 static void keep_path(struct fd_memo *m, const struct file_row *r, const struct scap_fd_info *fd)
 {
 	struct memo_path *p = path_slot(m, r);
-	char *name = strdup(fd->name);
 
-	if (!name)
-		return;
 	free(p->name);
-	*p = (struct memo_path){m->turn, r->dentry, r->mnt, r->ino, r->dev, fd->type, name};
+	p->name = strdup(fd->name);
+	p->turn = p->name ? m->turn : 0;
+	p->dentry = r->dentry;
+	p->mnt = r->mnt;
+	p->ino = r->ino;
+	p->dev = r->dev;
+	p->type = fd->type;
 }
 
 /* Finds the path of a row by a reference to the file itself, so that the path and what stat(2) says
