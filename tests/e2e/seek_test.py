@@ -181,12 +181,22 @@ class SeekTest(unittest.TestCase):
         self.need_live()
         begin, end = next(self.windows(self.live, 1))
         window = "--from", str(begin), "--to", str(end)
-        text = re.compile(r"^\d+ ", re.M)
+        ended = set(read(self.live, "-p", "%thread.tid", f"evt.type=procexit and evt.rawtime<={begin}")[0].split())
+
+        def lines(text):
+            """Without numbers, and without switches away from threads that had ended, whose names a file of its own lacks."""
+            found = []
+            for line in text.splitlines():
+                thread = re.search(r"\((?:\d+:)?(\d+)\) > switch ", line)
+                if not thread or thread[1] not in ended:
+                    found.append(line.split(" ", 1)[1])
+            return found
+
         for flt in ((), ("proc.name = cat or fd.type = ipv4",)):
             cut = self.path("cut.scap")
             e2e.run(e2e.SAKER, "-r", self.live, *window, "-w", cut, *flt)
             e2e.run(e2e.SAKER, "-r", cut, "--verify")
-            self.assertEqual(text.sub("", read(cut)[0]), text.sub("", read(self.live, *window, *flt)[0]))
+            self.assertEqual(lines(read(cut)[0]), lines(read(self.live, *window, *flt)[0]))
         for span in window, window[:2]:  # a short one can be without samples
             e2e.run(e2e.SAKER, "-r", self.live, *span, "-w", cut)
             found, expected = (subprocess.run([e2e.SAKER, "profile", "-r", *what, "-c", "folded"], capture_output=True,
