@@ -353,6 +353,8 @@ static int read_event(struct scap_reader *r, const struct file_block *blk, struc
 		read_closing(r, evt->hdr);
 		return 0;
 	}
+	if (evt->type == EVT_CLOSING)
+		sums_check_no_head(&r->sums, &r->in);
 	/* Private events are state-only so that other tools skip them. */
 	evt->flags &= ~SCAP_EVT_F_STATE_ONLY;
 	return evt_is_private(evt->type);
@@ -728,9 +730,14 @@ unsigned int scap_reader_n_unclosed(const struct scap_reader *r)
 	return r->n_unclosed;
 }
 
+bool scap_reader_has_uncompared(const struct scap_reader *r)
+{
+	return r->sums.n_elsewhere;
+}
+
 bool scap_reader_is_damaged(const struct scap_reader *r)
 {
-	return r->sums.n_wrong;
+	return r->sums.n_wrong || r->sums.has_no_head;
 }
 
 int scap_reader_is_saker(const struct scap_reader *r)

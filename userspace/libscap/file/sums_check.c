@@ -27,8 +27,10 @@ void sums_check_option(struct sums_check *c, const struct input *in, const uint8
 		return;
 	at = input_offset_of(in, block);
 	page = get_u64(val + 8);
-	if (get_u64(val) != at || page > at / SUM_PAGE_SZ)
+	if (get_u64(val) != at || page > at / SUM_PAGE_SZ) {
+		c->n_elsewhere++;
 		return;
+	}
 	for (uint32_t i = 16; i + 4 <= len && page * SUM_PAGE_SZ < at; i += 4, page++) {
 		const uint64_t begin = page * SUM_PAGE_SZ, end = begin + SUM_PAGE_SZ;
 
@@ -48,6 +50,16 @@ void sums_check_option(struct sums_check *c, const struct input *in, const uint8
 		return;
 	c->n_first = (to - from + SUM_PAGE_SZ - 1) / SUM_PAGE_SZ;
 	tell_first(c, in, from, to);
+}
+
+void sums_check_no_head(struct sums_check *c, const struct input *in)
+{
+	if (!c->has_no_head)
+		scap_say(c->log, SCAP_LOG_WARN,
+			 "%s: has the closing counters of saker, but not the block that a file by "
+			 "saker begins with: it is damaged, and parts of its events were not read",
+			 in->name);
+	c->has_no_head = 1;
 }
 
 void sums_check_end(const struct sums_check *c, const struct input *in)

@@ -11,6 +11,8 @@ struct sums_check {
 	uint64_t n_wrong; /* pages */
 	uint64_t n_first; /* those of them that were reported by their bytes */
 	uint64_t n_begun; /* the first page of which no part was compared alone */
+	uint64_t n_elsewhere; /* options that are not where they were written */
+	int has_no_head; /* a section lacks what a file by saker begins with */
 };
 
 /* Compares with the option @val of the block at @block, which lies in the bytes of @in that are
@@ -18,6 +20,9 @@ struct sums_check {
  * it was written, as in files that were joined, is ignored. */
 void sums_check_option(struct sums_check *c, const struct input *in, const uint8_t *block,
 		       const uint8_t *val, uint32_t len);
+/* A section that is not marked as one by saker has closing counters: reports it once, as damage. */
+void sums_check_no_head(struct sums_check *c, const struct input *in);
+
 /* The file ends: reports the number of pages that differed if there are more than those. */
 void sums_check_end(const struct sums_check *c, const struct input *in);
 

@@ -218,10 +218,15 @@ static int verify(struct verifier *v)
 	if (ret != -ENODATA)
 		return ret;
 	if (scap_reader_is_damaged(v->reader)) {
-		scap_say(&v->log, SCAP_LOG_ERROR, "%s: the file is damaged: a checksum is wrong",
-			 v->path);
+		scap_say(&v->log, SCAP_LOG_ERROR, "%s: the file is damaged", v->path);
 		v->n_findings++;
 	}
+	if (scap_reader_has_uncompared(v->reader))
+		scap_say(&v->log, SCAP_LOG_WARN,
+			 "%s: what was joined to the first file has checksums of another place: "
+			 "they "
+			 "are not compared",
+			 v->path);
 	end_section(v);
 	if (v->n_findings)
 		return -EBADMSG;
