@@ -272,7 +272,8 @@ unsigned int scap_reader_trailer(const struct scap_reader *r, struct file_traile
 unsigned int scap_reader_n_unclosed(const struct scap_reader *r);
 /* Returns whether there were checksums that are not where they were written: in joined files. */
 bool scap_reader_has_uncompared(const struct scap_reader *r);
-/* Returns whether bytes so far had another checksum than when they were written; it was logged. */
+/* Returns whether bytes so far had another checksum than when they were written, or the first block
+ * of a section is lost; it was logged. */
 bool scap_reader_is_damaged(const struct scap_reader *r);
 /* Returns whether saker wrote the current section. */
 int scap_reader_is_saker(const struct scap_reader *r);
