@@ -197,8 +197,8 @@ struct scap_skipped {
 int scap_in_order(const struct scap *s);
 /* File: returns what from_ns skipped; NULL: nothing. Borrowed until the next file. */
 const struct scap_skipped *scap_skipped(const struct scap *s);
-/* File: returns whether bytes that were read have another checksum than when they were written,
- * which was logged. Reading goes on behind them. */
+/* File: returns whether bytes that were read have another checksum than when they were written, or
+ * the first block of a section is lost, which was logged. Reading goes on behind them. */
 int scap_is_damaged(const struct scap *s);
 
 /* Returns threads, files and users as they were when the source began. Borrowed until the next

@@ -8,7 +8,8 @@
 #include "file/crc32c.h"
 
 #include <pthread.h>
-#include <string.h>
+
+#include "event/event_table.h"
 
 #define POLYNOMIAL 0x82f63b78u /* reflected */
 #define PART 2728 /* a multiple of 8; 24 of them are nearly a page of page_sums.h */
@@ -54,18 +55,10 @@ static void fill_tables(void)
 #endif
 }
 
-static uint64_t get_word(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
 static uint32_t by_table(uint32_t sum, const uint8_t *p, size_t n)
 {
 	for (; n >= 8; n -= 8, p += 8) {
-		const uint64_t v = get_word(p) ^ sum;
+		const uint64_t v = get_u64(p) ^ sum;
 
 		sum = 0;
 		for (int i = 0; i < 8; i++)
@@ -91,14 +84,14 @@ static __attribute__((target("sse4.2"))) uint32_t by_instruction(uint32_t sum, c
 		uint64_t a = sum, b = 0, c = 0;
 
 		for (int i = 0; i < PART; i += 8) {
-			a = __builtin_ia32_crc32di(a, get_word(p + i));
-			b = __builtin_ia32_crc32di(b, get_word(p + PART + i));
-			c = __builtin_ia32_crc32di(c, get_word(p + 2 * PART + i));
+			a = __builtin_ia32_crc32di(a, get_u64(p + i));
+			b = __builtin_ia32_crc32di(b, get_u64(p + PART + i));
+			c = __builtin_ia32_crc32di(c, get_u64(p + 2 * PART + i));
 		}
 		sum = behind_zeros(behind_zeros((uint32_t)a) ^ (uint32_t)b) ^ (uint32_t)c;
 	}
 	for (; n >= 8; n -= 8, p += 8)
-		sum = (uint32_t)__builtin_ia32_crc32di(sum, get_word(p));
+		sum = (uint32_t)__builtin_ia32_crc32di(sum, get_u64(p));
 	while (n--)
 		sum = __builtin_ia32_crc32qi(sum, *p++);
 	return sum;

@@ -7,11 +7,16 @@
 
 #include "live/live_driver.h"
 
+static int create_iterator(int link_fd)
+{
+	const int fd = bpf_iter_create(link_fd);
+
+	return fd < 0 ? -errno : fd;
+}
+
 static int open_rows(const struct bpf_link *link)
 {
-	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
-
-	return fd >= 0 ? fd : link ? -errno : -ENODATA;
+	return link ? create_iterator(bpf_link__fd(link)) : -ENODATA;
 }
 
 int live_task_rows(const struct live_driver *d)
@@ -27,14 +32,12 @@ int live_file_rows(void *driver, uint32_t tid)
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &of, .iter_info_len = sizeof(of));
 	int link, fd;
 
-	if (!bpf_program__autoload(p))
+	if (!live_is_present(d, p))
 		return -ENODATA;
 	link = bpf_link_create(bpf_program__fd(p), 0, BPF_TRACE_ITER, &opts);
 	if (link < 0)
 		return -errno;
-	fd = bpf_iter_create(link);
-	if (fd < 0)
-		fd = -errno;
+	fd = create_iterator(link);
 	close(link);
 	return fd;
 }

@@ -33,9 +33,9 @@
 
 #define FDINFO_MAX 65536 /* inotify and epoll list what they watch: this is not read */
 
-static uint64_t find_memfd_dev(void)
+/* Closes @fd. Returns its device; 0: unknown. */
+static uint64_t dev_of_closed(int fd)
 {
-	int fd = memfd_create("saker", MFD_CLOEXEC);
 	struct stat st;
 	uint64_t dev;
 
@@ -63,27 +63,20 @@ struct memo_path {
 /* Anonymous inodes of a kind have the same operations and the same name. */
 struct memo_anon {
 	uint64_t ops;
-	const char *name; /* of the link */
+	const char *kind; /* as in anon_inodes, of those without a name */
 };
 
 #define N_ANON 5
 
 /* Devices of file systems without paths, and what our own files show. */
 struct fd_memo {
-	uint64_t sock_dev, pipe_dev, anon_dev; /* UINT64_MAX: unknown */
+	uint64_t sock_dev, pipe_dev, anon_dev; /* 0: unknown */
 	struct memo_anon anon[N_ANON];
 	unsigned int n_anon;
 	uint64_t turn;
 	struct memo_path paths[1 << MEMO_BITS];
 	struct file_row rows[ROWS_PER_READ];
 };
-
-static uint64_t dev_of(int fd)
-{
-	struct stat st;
-
-	return fd >= 0 && !fstat(fd, &st) ? st.st_dev : UINT64_MAX;
-}
 
 /* Reads the next rows. Returns their number, or a negative errno. */
 static ssize_t read_rows(struct fd_memo *m, int fd)
@@ -98,9 +91,9 @@ static ssize_t read_rows(struct fd_memo *m, int fd)
 	return got % sizeof(*m->rows) ? -EPROTO : got / (ssize_t)sizeof(*m->rows);
 }
 
-/* One descriptor of ours that has one of the operations to learn. */
+/* A descriptor of ours that has one of the operations to learn. */
 struct sample_file {
-	const char *name; /* of its link */
+	const char *kind;
 	int fd; /* -1: refused */
 };
 
@@ -110,7 +103,7 @@ static void learn_from_row(struct fd_memo *m, const struct sample_file *files,
 	for (int i = 0; i < N_ANON; i++)
 		if (files[i].fd >= 0 && r->fd == (uint32_t)files[i].fd &&
 		    r->tid == (uint32_t)getpid() && m->n_anon < N_ANON)
-			m->anon[m->n_anon++] = (struct memo_anon){r->ops, files[i].name};
+			m->anon[m->n_anon++] = (struct memo_anon){r->ops, files[i].kind};
 }
 
 /* Learns the operations of anonymous inodes from files of ours: those of others can be exchanged
@@ -119,42 +112,35 @@ static void learn_anon(struct fd_memo *m, const struct fd_scan *s)
 {
 	sigset_t none;
 	const struct sample_file files[N_ANON] = {
-		{"anon_inode:[eventfd]", eventfd(0, EFD_CLOEXEC)},
-		{"anon_inode:[eventpoll]", epoll_create1(EPOLL_CLOEXEC)},
-		{"anon_inode:inotify", inotify_init1(IN_CLOEXEC)},
-		{"anon_inode:[timerfd]", timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC)},
-		{"anon_inode:[signalfd]", sigemptyset(&none) ?: signalfd(-1, &none, SFD_CLOEXEC)},
+		{"[eventfd]", eventfd(0, EFD_CLOEXEC)},
+		{"[eventpoll]", epoll_create1(EPOLL_CLOEXEC)},
+		{"inotify", inotify_init1(IN_CLOEXEC)},
+		{"[timerfd]", timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC)},
+		{"[signalfd]", sigemptyset(&none) ?: signalfd(-1, &none, SFD_CLOEXEC)},
 	};
 	const int rows = s->rows(s->rows_ctx, (uint32_t)getpid());
 	ssize_t n;
 
-	m->anon_dev = dev_of(files[0].fd);
 	while (rows >= 0 && (n = read_rows(m, rows)) > 0)
 		for (ssize_t i = 0; i < n; i++)
 			learn_from_row(m, files, &m->rows[i]);
 	if (rows >= 0)
 		close(rows);
 	for (int i = 0; i < N_ANON; i++)
-		if (files[i].fd >= 0)
-			close(files[i].fd);
+		m->anon_dev = dev_of_closed(files[i].fd) ?: m->anon_dev;
 }
 
 static struct fd_memo *new_memo(const struct fd_scan *s)
 {
 	struct fd_memo *m = calloc(1, sizeof(*m));
-	int sock, ends[2];
+	int ends[2];
 
 	if (!m)
 		return NULL;
-	m->pipe_dev = UINT64_MAX;
-	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	m->sock_dev = dev_of(sock);
-	if (sock >= 0)
-		close(sock);
+	m->sock_dev = dev_of_closed(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
 	if (!pipe2(ends, O_CLOEXEC)) {
-		m->pipe_dev = dev_of(ends[0]);
-		close(ends[0]);
 		close(ends[1]);
+		m->pipe_dev = dev_of_closed(ends[0]);
 	}
 	learn_anon(m, s);
 	return m;
@@ -173,7 +159,7 @@ int fd_scan_init(struct fd_scan *s)
 {
 	memset(s, 0, sizeof(*s));
 	s->socks = sock_table_new();
-	s->memfd_dev = find_memfd_dev();
+	s->memfd_dev = dev_of_closed(memfd_create("saker", MFD_CLOEXEC));
 	return s->socks ? 0 : -ENOMEM;
 }
 
@@ -447,9 +433,8 @@ static int add_anon(struct fd_scan *s, struct scap_state_build *b, uint64_t tid,
 
 		if (a->ops != r->ops)
 			continue;
-		fd->name = a->name;
 		fd->dev = r->dev;
-		fill_anon(fd, after(a->name, "anon_inode:"));
+		fill_anon(fd, a->kind);
 		return scap_state_build_fd(b, tid, fd);
 	}
 	return fd_scan_one(s, b, tid, pid_fd, r->fd);

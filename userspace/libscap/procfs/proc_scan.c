@@ -83,7 +83,10 @@ static int scan_open(struct scan **out, struct scap_state_build *b, const struct
 	if (proc_read(&s->bufs.v2_controllers, AT_FDCWD, "/sys/fs/cgroup/cgroup.controllers", 4096))
 		s->bufs.v2_controllers.len = 0;
 	*out = s;
-	return fd_scan_init(&s->fds);
+	err = fd_scan_init(&s->fds);
+	s->fds.rows = s->opts.file_rows;
+	s->fds.rows_ctx = s->opts.file_rows_ctx;
+	return err;
 }
 
 static void scan_close(struct scan *s)
@@ -203,11 +206,8 @@ static int scan_threads(struct scan *s, const struct scap_thread_info *main, uin
 
 static int scan_files(struct scan *s, uint64_t pid, int pid_fd)
 {
-	int err;
+	int err = fd_scan_process(&s->fds, s->b, pid, pid_fd);
 
-	s->fds.rows = s->opts.file_rows;
-	s->fds.rows_ctx = s->opts.file_rows_ctx;
-	err = fd_scan_process(&s->fds, s->b, pid, pid_fd);
 	if (err == -EFBIG) {
 		scap_say(s->log, SCAP_LOG_WARN,
 			 "process %llu has more than %d open files; others are found when they are "

@@ -209,7 +209,7 @@ struct rows_source {
 	size_t len;
 	int err; /* instead of rows */
 	void (*meanwhile)(void); /* between the rows and what /proc says; may be NULL */
-	int n_own; /* how often our own files were asked for, at least once to learn from them */
+	int n_own; /* calls for our own process: one to learn the operations, one for its scan */
 };
 
 static int rows_file(const void *data, size_t len)
