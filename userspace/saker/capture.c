@@ -136,7 +136,10 @@ static int processes_ended(struct capture *c, uint64_t now_ms)
 {
 	const struct options *o = c->o;
 
-	if (c->stopping || o->command || !o->pids.n || now_ms - c->checked_ms < IDLE_MS / 2)
+	if (c->stopping || o->command || !o->pids.n)
+		return 0;
+	/* Less than a sleep: after each one they are checked, also if it ended a tick early. */
+	if (now_ms - c->checked_ms < IDLE_MS / 2)
 		return 0;
 	c->checked_ms = now_ms;
 	if (!scap_is_over(source(c)))
