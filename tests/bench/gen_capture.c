@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gen_capture FILE [EVENTS [PROCESSES]]: writes a synthetic capture as sysdig 0.29.3 writes one,
- * for replay benchmarks: 500 processes, or as many as asked for, each in turn doing openat, 6
- * reads, write, close, as enter and exit events of the 2022 layout. It uses nothing of saker's
- * writer, so that reader and judge get a neutral file.
+ * for replay benchmarks. EVENTS is 2,000,000 by default, PROCESSES 500. Each process in turn makes
+ * the calls openat, six read, write and close, as enter and exit events of the 2022 layout. It
+ * uses nothing of saker's writer, so that reader and judge get a neutral file.
  */
 #include <stdint.h>
 #include <stdio.h>
