@@ -294,13 +294,91 @@ static void test_pipe(void **state)
 	free(all.p);
 }
 
+/* Adds a member whose header has a name and a checksum. */
+static void add_member(struct bytes *to, const uint8_t *p, size_t n)
+{
+	uint8_t out[1024];
+	gz_header header = {.name = (Bytef *)"name", .hcrc = 1};
+	z_stream z = {
+		.next_in = (Bytef *)p, .avail_in = n, .next_out = out, .avail_out = sizeof(out)};
+
+	assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	assert_int_equal(deflateSetHeader(&z, &header), Z_OK);
+	assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+	add_bytes(to, out, z.total_out);
+	deflateEnd(&z);
+}
+
+/* Reads all of a pipe that has the first @n bytes at first. Returns the end; *got: bytes before it.
+ */
+static int read_in_two(const struct bytes *packed, size_t n, const struct bytes *want, size_t *got)
+{
+	struct input in;
+	char path[32];
+	int fds[2], end;
+
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	assert_int_equal(write(fds[1], packed->p, n), n);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[0]);
+	open_input(&in, path, 0);
+	assert_int_equal(write(fds[1], packed->p + n, packed->n - n), packed->n - n);
+	close(fds[0]);
+	close(fds[1]);
+	for (*got = 0; (end = input_need(&in, 1)) == 1; ++*got)
+		assert_int_equal(*in.p++, want->p[*got]);
+	input_close(&in);
+	return end;
+}
+
+/* The checksums of members, wherever two reads part them. */
+static void test_members(void **state)
+{
+	enum { N = 3, SZ = 300 };
+	struct bytes all = {0}, packed = {0};
+	size_t ends[N], got;
+
+	(void)state;
+	for (int i = 0; i < N; i++) {
+		for (int j = 0; j < SZ; j++)
+			add_bytes(&all, &(uint8_t){i + j * j}, 1);
+		add_member(&packed, all.p + (size_t)i * SZ, SZ);
+		ends[i] = packed.n;
+	}
+	for (size_t n = 4; n < packed.n; n++) {
+		assert_int_equal(read_in_two(&packed, n, &all, &got), 0);
+		assert_int_equal(got, all.n);
+		assert_int_equal(said.n_all, 0);
+	}
+	for (int i = 0; i < N; i++)
+		for (int at = -8; at < 0; at++) {
+			packed.p[ends[i] + at] ^= 0x10;
+			for (int n = -10; n <= 0; n++) {
+				assert_int_equal(read_in_two(&packed, ends[i] + n, &all, &got),
+						 -EBADMSG);
+				assert_int_equal(got, (i + 1) * SZ);
+				assert_non_null(strstr(said.text, at < -4 ? "incorrect data check"
+									  : "incorrect length "
+									    "check"));
+			}
+			packed.p[ends[i] + at] ^= 0x10;
+		}
+	for (int i = 0; i + 1 < N; i++) {
+		packed.p[ends[i] + 10] ^= 0x10; /* of the next one's name */
+		assert_int_equal(read_in_two(&packed, ends[i], &all, &got), -EBADMSG);
+		assert_int_equal(got, (i + 1) * SZ);
+		assert_non_null(strstr(said.text, "header crc mismatch"));
+		packed.p[ends[i] + 10] ^= 0x10;
+	}
+	free(all.p);
+	free(packed.p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_bytes),
-		cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_close_early),
-		cmocka_unit_test(test_pipe),
+		cmocka_unit_test(test_same_bytes),  cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_close_early), cmocka_unit_test(test_pipe),
+		cmocka_unit_test(test_members),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -11,9 +11,11 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "file/gzip_crc.h"
 #include "file/scap_format.h"
 
 #define RAW_SZ (256u << 10)
+#define TRAILER_SZ 8 /* of a member of gzip: CRC-32 and length */
 
 enum packing { PACKED_NOT, PACKED_GZIP, PACKED_ZSTD };
 
@@ -24,13 +26,16 @@ struct unpacker {
 	uint64_t file_size;
 	uint64_t taken;
 	enum packing packing;
-	/* Packed bytes, or those read to detect packing. */
+	/* Packed bytes, or those read to detect packing; before them the last TRAILER_SZ of those
+	 * that were there before. */
 	uint8_t *raw;
 	size_t raw_at, raw_end;
 	bool in_frame; /* the packed stream is open: an end here is a truncation */
 	bool pending; /* the unpacker may hold bytes that did not fit */
 	int err; /* damage found after bytes that are still to be read */
 	z_stream z;
+	bool in_data; /* the header of the member is read: its checksum is ours from here on */
+	uint32_t crc;
 	ZSTD_DStream *zstd;
 	size_t zstd_first,
 		zstd_want; /* number of bytes to the first, to the next block and no further */
@@ -65,10 +70,11 @@ static int raw_fill(struct unpacker *u)
 
 	if (u->raw_at < u->raw_end)
 		return 1;
+	memmove(u->raw - TRAILER_SZ, u->raw + u->raw_end - TRAILER_SZ, TRAILER_SZ);
+	u->raw_at = u->raw_end = 0;
 	got = read_some(u, u->raw, RAW_SZ);
 	if (got <= 0)
 		return got;
-	u->raw_at = 0;
 	u->raw_end = got;
 	return 1;
 }
@@ -96,6 +102,33 @@ static ssize_t packed_damage(struct unpacker *u, const char *how, size_t got)
 	return got ? (ssize_t)got : u->err;
 }
 
+/* Works as inflate. zlib sums the bytes of headers; for those of the data gzip_crc is faster, and
+ * compared here. */
+static int inflate_summed(struct unpacker *u)
+{
+	z_stream *z = &u->z;
+	const uint8_t *out = z->next_out;
+	int ret;
+
+	if (!u->in_data) {
+		ret = inflate(z, Z_BLOCK); /* to the end of the header */
+		if (ret != Z_OK || !(z->data_type & 128))
+			return ret;
+		u->in_data = true;
+		u->crc = 0;
+		inflateValidate(z, 0);
+	}
+	ret = inflate(z, Z_NO_FLUSH);
+	u->crc = gzip_crc(u->crc, out, z->next_out - out);
+	if (ret != Z_STREAM_END)
+		return ret;
+	z->msg = get_u32(z->next_in - TRAILER_SZ) != u->crc ? "incorrect data check"
+		 : get_u32(z->next_in - TRAILER_SZ + 4) != (uint32_t)z->total_out
+			 ? "incorrect length check"
+			 : NULL;
+	return z->msg ? Z_DATA_ERROR : ret;
+}
+
 /* Members follow one another, as in a file made by several gzips. */
 static ssize_t take_gzip(struct unpacker *u, uint8_t *out, size_t room)
 {
@@ -112,12 +145,13 @@ static ssize_t take_gzip(struct unpacker *u, uint8_t *out, size_t room)
 	z->next_out = out;
 	z->avail_out = room;
 	u->in_frame = true;
-	ret = inflate(z, Z_NO_FLUSH);
+	ret = inflate_summed(u);
 	u->raw_at = u->raw_end - z->avail_in;
 	u->pending = z->avail_out == 0;
 	if (ret == Z_STREAM_END) {
-		u->in_frame = u->pending = false;
+		u->in_frame = u->pending = u->in_data = false;
 		inflateReset(z);
+		inflateValidate(z, 1);
 	} else if (ret != Z_OK && ret != Z_BUF_ERROR) {
 		return packed_damage(u, z->msg ? z->msg : "gzip", room - z->avail_out);
 	}
@@ -202,9 +236,10 @@ static int start(struct unpacker *u)
 {
 	ssize_t got;
 
-	u->raw = malloc(RAW_SZ);
+	u->raw = malloc(TRAILER_SZ + RAW_SZ);
 	if (!u->raw)
 		return scap_fail(u->log, -ENOMEM, "cannot read %s: not enough memory", u->name);
+	u->raw += TRAILER_SZ;
 	do {
 		got = read_some(u, u->raw + u->raw_end, RAW_SZ - u->raw_end);
 		if (got < 0)
@@ -272,7 +307,8 @@ void unpack_close(struct unpacker *u)
 	if (u->packing == PACKED_GZIP)
 		inflateEnd(&u->z);
 	ZSTD_freeDStream(u->zstd);
-	free(u->raw);
+	if (u->raw)
+		free(u->raw - TRAILER_SZ);
 	if (u->fd > STDIN_FILENO)
 		close(u->fd);
 	free(u);
