@@ -64,7 +64,10 @@ end
 -- has read.
 local UNREAD_LEAST_NS, UNREAD_SHARE = 1000000, 10
 
-local function consider_unread(call)
+-- `now` is the time of the event: no record ends later.
+local function consider_unread(call, now)
+  local least = slowest[arg.top]
+  if least and now - call.b <= latency_of(least) then return end
   local r = parts.find_served(store, call)
   local unread = r and (r.is_selected or call.is_selected and not call.parent) and r.name == call.name and r.b - call.b or 0
   if unread < UNREAD_LEAST_NS or unread < (r.e - r.b) / UNREAD_SHARE then return end
@@ -302,7 +305,7 @@ local function note(is_selected)
     if is_server and is_selected then insert(request, request.b) end
     if is_server and not is_selected then n_unmatched = n_unmatched + 1 end
     local call = is_server and parts.find_asked(store, request) or not is_server and request
-    if call then consider_unread(call) end
+    if call then consider_unread(call, request.seen) end
   end
   if n_pending > 0 then explain_due() end
 end

@@ -54,7 +54,7 @@ end
 
 -- Makes captured text safe for a terminal, on one line.
 function report.line(text)
-  if not text:find("[^ -~]") then return text end
+  if chisel.is_printable(text) then return text end
   return (report.text(text):gsub("[\n\t]", "."))
 end
 

@@ -34,9 +34,17 @@ end
 function Log:of(key) return self.lists[key] end
 
 -- Returns the index of the first item whose `at(item)` is above `value`; list.last + 1 if there is none.
--- at() must not decrease along the list.
+-- at() must not decrease along the list. Mostly a late item is searched: looks from the end on, each time twice as far.
 local function search(list, value, at)
-  local low, high = list.first, list.last + 1
+  local low, high, step = list.first, list.last + 1, 1
+  while high - step > low do
+    local index = high - step
+    if at(list[index]) <= value then
+      low = index + 1
+      break
+    end
+    high, step = index, step * 2
+  end
   while low < high do
     local middle = (low + high) // 2
     if at(list[middle]) > value then high = middle else low = middle + 1 end

@@ -17,7 +17,7 @@ local FILTER = "evt.type in (slice, request, sample)"
 local Store = {}
 Store.__index = Store
 
-local field = evt.field
+local field, is_printable = evt.field, chisel.is_printable
 local of_thread, of_slice, of_request, of_sample
 
 function Store:init()
@@ -49,7 +49,7 @@ end
 -- Returns the text on one line, of a bounded length: any process can make up long names.
 local TEXT_MAX = 100
 local function line(text)
-  if not text then return nil end
+  if not text or is_printable(text, TEXT_MAX) then return text end
   text = report.line(tostring(text))
   return #text > TEXT_MAX and report.cut_middle(text, TEXT_MAX) or text
 end
@@ -173,6 +173,26 @@ end
 -- Kinds of waits that the call of the waker explains: a write to a file of the freezer, a kill.
 local SAYS_WAKER_CALL = {file = true, other = true, stopped = true, frozen = true}
 
+-- The slice of a wait. What few have gets its room only there: a field of the constructor takes memory if it is nil, too.
+local function wait_slice(begin, e, kind)
+  local slice = {
+    begin, e, kind, call = field(of_slice.call), object = line(field(of_slice.object)), waker = field(of_slice.waker),
+    waker_comm = line(field(of_slice.waker_comm)),
+  }
+  local owner, child, polled = field(of_slice.owner), field(of_slice.child), line(field(of_slice.polled))
+  local connecting = field(of_slice.connecting)
+  slice.lock = field(of_slice.lock)
+  if owner then slice.owner, slice.owner_comm = owner, line(field(of_slice.owner_comm)) end
+  if child then slice.child, slice.child_comm = child, line(field(of_slice.child_comm)) end
+  if polled then
+    slice.polled, slice.polled_call, slice.polled_error = polled, line(field(of_slice.polled_call)), line(field(of_slice.polled_error))
+  end
+  if field(of_slice.timed_out) then slice.timed_out = true end
+  if connecting and connecting ~= 0 then slice.connecting = connecting end
+  if SAYS_WAKER_CALL[kind] then slice.waker_call, slice.waker_file = field(of_slice.waker_call), line(field(of_slice.waker_file)) end
+  return slice
+end
+
 -- Tasks that run are most slices, and have nothing else.
 function Store:note_slice(tid, begin)
   local kind, e = field(of_slice.kind), begin + field(of_slice.ns)
@@ -182,17 +202,7 @@ function Store:note_slice(tid, begin)
   elseif kind == "runnable" then
     slice = {begin, e, kind, behind = field(of_slice.behind), behind_comm = line(field(of_slice.behind_comm))}
   else
-    slice = {
-      begin, e, kind,
-      call = field(of_slice.call), object = line(field(of_slice.object)), lock = field(of_slice.lock),
-      owner = field(of_slice.owner), owner_comm = line(field(of_slice.owner_comm)),
-      waker = field(of_slice.waker), waker_comm = line(field(of_slice.waker_comm)),
-      timed_out = field(of_slice.timed_out), connecting = field(of_slice.connecting),
-      child = field(of_slice.child), child_comm = line(field(of_slice.child_comm)), polled = line(field(of_slice.polled)),
-    }
-    if slice.connecting == 0 then slice.connecting = nil end
-    if slice.polled then slice.polled_call, slice.polled_error = line(field(of_slice.polled_call)), field(of_slice.polled_error) end
-    if SAYS_WAKER_CALL[kind] then slice.waker_call, slice.waker_file = field(of_slice.waker_call), line(field(of_slice.waker_file)) end
+    slice = wait_slice(begin, e, kind)
   end
   self.first_ns = self.first_ns or begin
   self:note_thread(tid, begin)

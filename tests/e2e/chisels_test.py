@@ -520,6 +520,13 @@ class Own(unittest.TestCase):
           print(json.encode({1, "a\\n", {b = true}}), json.decode('{"x": [1, 2.5]}').x[2])
         """, "2.00KB\t1.50ms\ta |\nb\t2\t\n[1,\"a\\n\",{\"b\":true}]\t2.5\n")
 
+    def test_printable(self):
+        self.prints("""
+          local is = chisel.is_printable
+          print(is(""), is(" a~"), is("abc", 3), is("abcd", 3), is("abc", 0), is("", 0))
+          print(is("\\31"), is("\\127"), is("a\\0b"), is("a\\n"), is("é"), is("a\\27[2J"), is(12), is(nil), is({}))
+        """, "true\ttrue\ttrue\tfalse\tfalse\ttrue\n" + "\t".join(["false"] * 9) + "\n")
+
     def test_json(self):
         p = self.chisel("print(sysdig.get_output_format()) chisel.set_event_formatter('*%evt.num')",
                         "-j", "-n", "1")

@@ -925,6 +925,30 @@ class Library(unittest.TestCase):
             end""")
         self.assertEqual(out, "true\n")
 
+    def test_search(self):
+        """A search from the end finds what a look at each item finds, wherever it lies."""
+        out = self.lua("""local threadlog = require "threadlog"
+            math.randomseed(1)
+            local function at(item) return item end
+            function on_capture_end()
+              local n = 0
+              for max = 1, 70 do
+                local log, value = threadlog.new(max), 0
+                for i = 1, 150 do
+                  value = value + math.random(0, 2)
+                  log:add(1, value)
+                  local list = log:of(1)
+                  local wanted = math.random(value - 2 * max - 2, value + 1)
+                  local index = list.first
+                  while index <= list.last and list[index] <= wanted do index = index + 1 end
+                  assert(threadlog.search(list, wanted, at) == index)
+                  n = n + (index < list.last and 1 or 0)
+                end
+              end
+              print(n > 3000)
+            end""")
+        self.assertEqual(out, "true\n")
+
     def test_one_long_request(self):
         """A request that lasts as long as the capture makes none of the others slow to explain."""
         out = self.lua(self.EXPLAIN + """function on_capture_end()

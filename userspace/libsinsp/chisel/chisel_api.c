@@ -231,6 +231,20 @@ static int chisel_exec(lua_State *L)
 	return x->name && x->args ? 0 : luaL_error(L, "not enough memory");
 }
 
+/* is_printable(text [, max]): most texts are, and need not be made safe for a terminal. */
+static int is_printable(lua_State *L)
+{
+	const int is_text = lua_type(L, 1) == LUA_TSTRING;
+	const lua_Integer max = luaL_optinteger(L, 2, LUA_MAXINTEGER);
+	size_t len = 0, i = 0;
+	const char *text = is_text ? lua_tolstring(L, 1, &len) : NULL;
+
+	while (i < len && text[i] >= ' ' && text[i] <= '~')
+		i++;
+	lua_pushboolean(L, is_text && i == len && (lua_Unsigned)len <= (lua_Unsigned)max);
+	return 1;
+}
+
 const struct sinsp_chisel_binding sinsp_chisel_chisel[] = {
 	{"request_field", request_field, "request_field(name) -> handle",
 	 "Returns a handle of a field for `evt.field`. `saker -l` lists the fields."},
@@ -257,6 +271,10 @@ const struct sinsp_chisel_binding sinsp_chisel_chisel[] = {
 	 "should not print these events. In a live capture, of processes that do not match "
 	 "only events which begin, change or end a thread are recorded: clone, fork, vfork, "
 	 "clone3, execve, execveat and procexit."},
+	{"is_printable", is_printable, "is_printable(text [, max]) -> boolean",
+	 "Returns whether `text` is a string of printable ASCII, of at most `max` bytes: it is "
+	 "safe "
+	 "for a terminal as it is."},
 	{"set_event_formatter", chisel_set_event_formatter, "set_event_formatter(format)",
 	 "Prints a line of this format for each event for which `on_event` returns true, or "
 	 "for each matching event if there is no `on_event`."},
