@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "event/event_table.h"
+#include "evt_param.h"
 #include "fd.h"
 #include "info.h"
 
@@ -39,17 +40,9 @@ enum { KERNEL_MSG_PEEK = 2 };
 /* Modes of fallocate that reserve nothing: PUNCH_HOLE, COLLAPSE_RANGE, INSERT_RANGE. */
 enum { FALLOCATE_FREES = 0x2 | 0x8 | 0x20 };
 
-static const struct scap_param *param(const struct sinsp_evt *evt, const char *name)
-{
-	for (unsigned int i = 0; i < evt->info->n_params && i < evt->params.n; i++)
-		if (!strcmp(evt->info->params[i].name, name))
-			return evt->params.v[i].len ? &evt->params.v[i] : NULL;
-	return NULL;
-}
-
 static uint64_t number(const struct sinsp_evt *evt, const char *name)
 {
-	const struct scap_param *v = param(evt, name);
+	const struct scap_param *v = evt_param(evt, name);
 
 	if (!v)
 		return 0;
@@ -83,7 +76,7 @@ static uint8_t ends_of(const struct sinsp_evt *evt)
 	if (id == EVT_VMSPLICE_X)
 		return vmsplice_ends(evt->fd);
 	if (id == EVT_IOCTL_X) /* only FICLONE has a length */
-		return param(evt, "len") ? BOTH : 0;
+		return evt_param(evt, "len") ? BOTH : 0;
 	if (id == EVT_FALLOCATE_X)
 		return number(evt, "mode") & FALLOCATE_FREES ? 0 : SINSP_IO_WRITE;
 	if (id == EVT_IO_URING_COMPLETE_X)

@@ -11,9 +11,25 @@
 static inline int evt_param_at(const struct sinsp_evt *evt, const char *name)
 {
 	for (unsigned int i = 0; i < evt->info->n_params && i < evt->params.n; i++)
-		if (!strcmp(evt->info->params[i].name, name))
+		if (*evt->info->params[i].name == *name && !strcmp(evt->info->params[i].name, name))
 			return (int)i;
 	return -1;
+}
+
+/* The same; -1 also if it is empty. */
+static inline int evt_param_filled(const struct sinsp_evt *evt, const char *name)
+{
+	const int at = evt_param_at(evt, name);
+
+	return at >= 0 && evt->params.v[at].len ? at : -1;
+}
+
+/* Returns the event's parameter of that name; NULL: none, or it is empty. */
+static inline const struct scap_param *evt_param(const struct sinsp_evt *evt, const char *name)
+{
+	const int at = evt_param_filled(evt, name);
+
+	return at >= 0 ? &evt->params.v[at] : NULL;
 }
 
 /* Returns a parameter of 32 bits; 0 if the event lacks it. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "container/containers.h"
+#include "evt_param.h"
 #include "port_name.h"
 #include "process.h"
 #include "text.h"
@@ -157,14 +158,6 @@ static int get_typechar(struct sinsp_eval *e, const struct sinsp_field *f, struc
 
 /* ---- names ---- */
 
-static int param_at(const struct sinsp_evt *evt, const char *name)
-{
-	for (int i = 0; i < evt->info->n_params && (unsigned int)i < evt->params.n; i++)
-		if (!strcmp(evt->info->params[i].name, name))
-			return evt->params.v[i].len ? i : -1;
-	return -1;
-}
-
 static int keep_path(struct sinsp_eval *e, struct sinsp_value *v, int at)
 {
 	struct value_writer w = {.out = &e->text, .evt = e->evt};
@@ -194,10 +187,10 @@ static int would_be_name(struct sinsp_eval *e, struct sinsp_value *v)
 	case EVT_CREAT_X:
 	case EVT_OPENAT_X:
 	case EVT_OPENAT2_X:
-		at = param_at(evt, "name");
+		at = evt_param_filled(evt, "name");
 		return at < 0 ? 0 : keep_path(e, v, at);
 	case EVT_CONNECT_X:
-		at = param_at(evt, "tuple");
+		at = evt_param_filled(evt, "tuple");
 		return at < 0 ? 0 : keep_tuple(e, v, at);
 	default:
 		return field_has_default(e) ? field_str(v, "") : 0;
@@ -260,7 +253,7 @@ static int get_nameraw(struct sinsp_eval *e, const struct sinsp_field *f, struct
 	if (fd && (fd_is_file(fd) || fd->type == SCAP_FD_DIRECTORY)) {
 		raw = sinsp_fd_given_name(fd, &n);
 	} else if (!fd && evt_is_about_fd(e->evt) && would_be_type(e->evt->raw.type)[0] == 'f') {
-		at = param_at(e->evt, "name");
+		at = evt_param_filled(e->evt, "name");
 		if (at >= 0) {
 			raw = (const char *)e->evt->params.v[at].p;
 			n = strnlen(raw, e->evt->params.v[at].len);

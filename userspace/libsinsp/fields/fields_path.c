@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "event/event_table.h"
+#include "evt_param.h"
 #include "fd.h"
 #include "field_rows.h"
 #include "pathname.h"
@@ -61,14 +62,6 @@ static int has_succeeded(const struct sinsp_evt *evt)
 	       (int64_t)get_u64(evt->params.v[0].p) >= 0;
 }
 
-static int param_named(const struct sinsp_evt *evt, const char *name)
-{
-	for (int i = 0; i < evt->info->n_params && (unsigned int)i < evt->params.n; i++)
-		if (!strcmp(evt->info->params[i].name, name))
-			return evt->params.v[i].len ? i : -1;
-	return -1;
-}
-
 /* Gets the path of a descriptor in the event. */
 static int name_of_fd(struct sinsp_eval *e, struct sinsp_value *v, const struct scap_param *param)
 {
@@ -92,7 +85,7 @@ static int keep_absolute(struct sinsp_eval *e, struct sinsp_value *v, unsigned i
 static int keep_link_target(struct sinsp_eval *e, struct sinsp_value *v, const char *target,
 			    size_t len)
 {
-	const int at = param_named(e->evt, "linkpath");
+	const int at = evt_param_filled(e->evt, "linkpath");
 	struct sinsp_value link = *v;
 	char *to, *slash;
 	int n = at < 0 ? 0 : keep_absolute(e, &link, (unsigned int)at);
@@ -114,7 +107,7 @@ static int get_path(struct sinsp_eval *e, const struct sinsp_field *f, struct si
 	const struct sinsp_evt *evt = e->evt;
 	const char *name = path_params[evt_index(evt->raw.type)].names[f->row->variant % RAW],
 		   *text;
-	int at = name && evt->thread && has_succeeded(evt) ? param_named(evt, name) : -1;
+	int at = name && evt->thread && has_succeeded(evt) ? evt_param_filled(evt, name) : -1;
 	size_t n;
 
 	(void)more;
@@ -156,7 +149,7 @@ static int exec_path_at(const struct sinsp_evt *evt)
 	int at = -1;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && at < 0; i++)
-		at = param_named(evt, names[i]);
+		at = evt_param_filled(evt, names[i]);
 	return at;
 }
 
@@ -167,7 +160,7 @@ static int path_at(const struct sinsp_evt *evt, int second)
 	if (!strncmp(evt->info->name, "exec", 4))
 		return second ? -1 : exec_path_at(evt);
 	if (!strcmp(evt->info->name, "chdir"))
-		return second ? -1 : param_named(evt, "path");
+		return second ? -1 : evt_param_filled(evt, "path");
 	for (int i = 0; i < evt->info->n_params && (unsigned int)i < evt->params.n; i++) {
 		const struct scap_param_info *info = &evt->info->params[i];
 
@@ -181,7 +174,7 @@ static int path_at(const struct sinsp_evt *evt, int second)
 static int keep_joined(struct sinsp_eval *e, struct sinsp_value *v, const char *text, size_t n)
 {
 	const struct sinsp_thread *t = e->evt->thread;
-	const int dir_at = param_named(e->evt, "dirfd");
+	const int dir_at = evt_param_filled(e->evt, "dirfd");
 	const struct scap_param *param = dir_at < 0 ? NULL : &e->evt->params.v[dir_at];
 	const int64_t num = param && param->len == 8 ? (int64_t)get_u64(param->p) : NUMBER_OF_CWD;
 	const struct sinsp_fd *dir = num == NUMBER_OF_CWD ? NULL : sinsp_thread_fd(t, num);

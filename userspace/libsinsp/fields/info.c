@@ -2,6 +2,8 @@
 /* Prints the arguments of an event, as sysdig's %evt.info: "name=value " for each. */
 #include "info.h"
 
+#include <pthread.h>
+
 #include "fd.h"
 #include "syslog_message.h"
 #include "value.h"
@@ -206,20 +208,32 @@ void sinsp_generic_types(void (*fn)(void *ctx, const char *type), void *ctx)
 	fn(ctx, no_name);
 }
 
-/* Returns the index of the parameter with the result; -1: the event has none. */
-static int result_at(const struct sinsp_evt *evt)
-{
-	const struct scap_event_info *info = evt->info;
+/* By event: the index of the parameter with the result; -1: it has none. */
+static int8_t results[EVT_INDEX_MAX];
 
-	for (int i = 0; i < info->n_params; i++)
+static void find_result(void *ctx, const struct scap_event_info *info)
+{
+	int8_t *at = &results[evt_index(info->id)];
+
+	(void)ctx;
+	*at = info->flags & EF_CREATES_FD && !evt_is_enter(info->id) ? 0 : -1;
+	for (int i = (int)info->n_params - 1; i >= 0; i--)
 		if (!strcmp(info->params[i].name, "res"))
-			return i;
-	return info->flags & EF_CREATES_FD && !evt_is_enter(info->id) ? 0 : -1;
+			*at = (int8_t)i;
+}
+
+static void find_results(void)
+{
+	scap_event_each(find_result, NULL);
 }
 
 int sinsp_evt_result(const struct sinsp_evt *evt, int64_t *res)
 {
-	const int at = result_at(evt);
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int at;
+
+	pthread_once(&once, find_results);
+	at = results[evt_index(evt->info->id)];
 
 	if (at < 0 || (unsigned int)at >= evt->params.n || evt->params.v[at].len != sizeof(*res))
 		return 0;

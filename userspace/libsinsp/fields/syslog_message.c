@@ -4,17 +4,10 @@
 
 #include <string.h>
 
+#include "evt_param.h"
 #include "fd.h"
 
 #define PRIORITY_DIGITS 14
-
-static const struct scap_param *data_of(const struct sinsp_evt *evt)
-{
-	for (unsigned int i = 0; i < evt->info->n_params && i < evt->params.n; i++)
-		if (!strcmp(evt->info->params[i].name, "data"))
-			return evt->params.v[i].len ? &evt->params.v[i] : NULL;
-	return NULL;
-}
 
 int syslog_message_read(struct syslog_message *m, const struct sinsp_evt *evt)
 {
@@ -22,7 +15,7 @@ int syslog_message_read(struct syslog_message *m, const struct sinsp_evt *evt)
 	const char *p, *end;
 
 	if (!evt->fd || !(evt->info->flags & EF_WRITES_TO_FD) || evt_is_enter(evt->info->id) ||
-	    !strstr(evt->fd->name, "/dev/log") || !(data = data_of(evt)))
+	    !strstr(evt->fd->name, "/dev/log") || !(data = evt_param(evt, "data")))
 		return 0;
 	m->priority = 0;
 	p = (const char *)data->p + 1;
