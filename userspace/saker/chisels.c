@@ -187,10 +187,11 @@ void chisels_close(struct chisels *cs)
 /* Handles the result of one chisel: its failure ends the capture only if nothing else continues. */
 static int count_failure(struct chisels *cs, struct chisel_use *use, int err)
 {
-	const char *name = sinsp_chisel_info(use->c)->name;
+	const char *name;
 
 	if (!err || err == -ECANCELED)
 		return err;
+	name = sinsp_chisel_info(use->c)->name;
 	use->failed = 1;
 	cs->n_failed++;
 	if (cs->write)

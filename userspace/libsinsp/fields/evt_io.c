@@ -3,6 +3,7 @@
  * and writes; other calls have rows below. */
 #include "evt_io.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "event/event_table.h"
@@ -40,13 +41,18 @@ enum { KERNEL_MSG_PEEK = 2 };
 /* Modes of fallocate that reserve nothing: PUNCH_HOLE, COLLAPSE_RANGE, INSERT_RANGE. */
 enum { FALLOCATE_FREES = 0x2 | 0x8 | 0x20 };
 
+static uint64_t number_in(const struct scap_param *v)
+{
+	if (!v->len)
+		return 0;
+	return v->len >= 8 ? get_u64(v->p) : v->len >= 4 ? get_u32(v->p) : v->p[0];
+}
+
 static uint64_t number(const struct sinsp_evt *evt, const char *name)
 {
 	const struct scap_param *v = evt_param(evt, name);
 
-	if (!v)
-		return 0;
-	return v->len >= 8 ? get_u64(v->p) : v->len >= 4 ? get_u32(v->p) : v->p[0];
+	return v ? number_in(v) : 0;
 }
 
 /* Returns whether vmsplice writes to a pipe: unless its descriptor is the read end. */
@@ -57,31 +63,36 @@ static uint8_t vmsplice_ends(const struct sinsp_fd *fd)
 	return mode == SINSP_O_RDONLY ? SINSP_IO_READ : SINSP_IO_WRITE;
 }
 
-/* Returns the directions of a call on a single file. */
-static uint8_t plain_ends(const struct scap_event_info *info)
-{
-	if (evt_is_enter(info->id))
-		return 0;
-	if (info->category == EC_IO_READ && info->flags & EF_READS_FROM_FD)
-		return SINSP_IO_READ;
-	return info->category == EC_IO_WRITE && info->flags & EF_WRITES_TO_FD ? SINSP_IO_WRITE : 0;
-}
+/* By exit event: the directions of a call on a single file. */
+static const uint8_t plain_ends[EVT_INDEX_MAX] = {
+#define IO(category, flags)                                                                        \
+	((category) == EC_IO_READ && (flags)&EF_READS_FROM_FD   ? SINSP_IO_READ                    \
+	 : (category) == EC_IO_WRITE && (flags)&EF_WRITES_TO_FD ? SINSP_IO_WRITE                   \
+								: 0)
+#define EVT(id, sym, name, category, flags, ...) [EVT_INDEX(id)] = (id)&1 ? IO(category, flags) : 0,
+#include "events.def"
+#undef EVT
+#undef IO
+};
 
 static uint8_t ends_of(const struct sinsp_evt *evt)
 {
 	const unsigned int id = evt->info->id;
 
-	if (movers[evt_index(id)].ends)
-		return movers[evt_index(id)].ends;
-	if (id == EVT_VMSPLICE_X)
+	if (evt_is_enter(id))
+		return 0;
+	switch (id) {
+	case EVT_VMSPLICE_X:
 		return vmsplice_ends(evt->fd);
-	if (id == EVT_IOCTL_X) /* only FICLONE has a length */
+	case EVT_IOCTL_X: /* only FICLONE has a length */
 		return evt_param(evt, "len") ? BOTH : 0;
-	if (id == EVT_FALLOCATE_X)
+	case EVT_FALLOCATE_X:
 		return number(evt, "mode") & FALLOCATE_FREES ? 0 : SINSP_IO_WRITE;
-	if (id == EVT_IO_URING_COMPLETE_X)
+	case EVT_IO_URING_COMPLETE_X:
 		return io_uring_ends[number(evt, "op") & UINT8_MAX];
-	return plain_ends(evt->info);
+	default:
+		return plain_ends[evt_index(id)] ?: movers[evt_index(id)].ends;
+	}
 }
 
 int sinsp_io_moves(const struct scap_event_info *info)
@@ -93,11 +104,42 @@ int sinsp_io_moves(const struct scap_event_info *info)
 	case EVT_IO_URING_COMPLETE_X:
 		return 1;
 	}
-	return movers[evt_index(info->id)].ends || plain_ends(info);
+	return movers[evt_index(info->id)].ends || plain_ends[evt_index(info->id)];
 }
 
-/* Counts the bytes of a call. Returns 0 if it failed, or peeked: such bytes are read again. The
- * result may also be a number of messages, or 0 for FICLONE. */
+/* By event: the index of the parameter msg_flags; -1: it has none. */
+static int8_t msg_flags[EVT_INDEX_MAX];
+
+static void find_msg_flags(void *ctx, const struct scap_event_info *info)
+{
+	int8_t *at = &msg_flags[evt_index(info->id)];
+
+	(void)ctx;
+	*at = -1;
+	for (int i = 0; i < info->n_params; i++)
+		if (!strcmp(info->params[i].name, "msg_flags"))
+			*at = (int8_t)i;
+}
+
+static void find_all_msg_flags(void)
+{
+	scap_event_each(find_msg_flags, NULL);
+}
+
+/* Returns whether a call that reads leaves the bytes to be read again. */
+static int peeks(const struct sinsp_evt *evt)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int at;
+
+	pthread_once(&once, find_all_msg_flags);
+	at = msg_flags[evt_index(evt->info->id)];
+	return at >= 0 && (unsigned int)at < evt->params.n &&
+	       number_in(&evt->params.v[at]) & KERNEL_MSG_PEEK;
+}
+
+/* Counts the bytes of a call. Returns 0 if it failed, or peeked. The result may also be a number of
+ * messages, or 0 for FICLONE. */
 static int count_bytes(const struct sinsp_evt *evt, uint64_t *n)
 {
 	const unsigned int id = evt->info->id;
@@ -110,21 +152,27 @@ static int count_bytes(const struct sinsp_evt *evt, uint64_t *n)
 		*n = number(evt, "size");
 	if (id == EVT_IOCTL_X)
 		*n = number(evt, "len");
-	return !(number(evt, "msg_flags") & KERNEL_MSG_PEEK) ||
-	       plain_ends(evt->info) != SINSP_IO_READ;
+	return plain_ends[evt_index(id)] != SINSP_IO_READ || !peeks(evt);
+}
+
+uint8_t sinsp_evt_io_bytes(const struct sinsp_evt *evt, uint8_t wanted, uint64_t *n_bytes)
+{
+	const uint8_t ends = ends_of(evt) & (evt->io_end ? evt->io_end : BOTH) & wanted;
+
+	return ends && count_bytes(evt, n_bytes) ? ends : 0;
 }
 
 int sinsp_evt_io(const struct sinsp_evt *evt, struct sinsp_io *io)
 {
-	const uint8_t ends = ends_of(evt), enabled = evt->io_end ? evt->io_end : BOTH;
-	/* The descriptor of the event is one of two files, or the only one. */
-	const int of_two = ends == BOTH && !evt->io_end;
 	const int in_first = movers[evt_index(evt->info->id)].in_first;
 	uint64_t n;
+	const uint8_t ends = sinsp_evt_io_bytes(evt, BOTH, &n);
+	/* The descriptor of the event is one of two files, or the only one. */
+	const int of_two = ends == BOTH;
 
-	if (!ends || !count_bytes(evt, &n))
+	if (!ends)
 		return 0;
-	*io = (struct sinsp_io){.n_bytes = n, .ends = ends & enabled, .in_num = -1, .out_num = -1};
+	*io = (struct sinsp_io){.n_bytes = n, .ends = ends, .in_num = -1, .out_num = -1};
 	if (evt->info->id == EVT_FALLOCATE_X)
 		io->n_reserved = number(evt, "len");
 	if (io->ends & SINSP_IO_READ) {
@@ -142,7 +190,7 @@ int sinsp_evt_split(const struct sinsp_evt *evt, struct sinsp_evt ends[2])
 {
 	struct sinsp_io io;
 
-	if (!evt->info || !sinsp_evt_io(evt, &io) || io.ends != BOTH)
+	if (!evt->info || ends_of(evt) != BOTH || !sinsp_evt_io(evt, &io) || io.ends != BOTH)
 		return 0;
 	ends[0] = ends[1] = *evt;
 	ends[0].fd = io.in;

@@ -15,15 +15,13 @@ static int is_counted(const struct sinsp_evt *evt)
 static int get_bytes(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		     const struct sinsp_value **more)
 {
-	const unsigned int variant = f->row->variant;
-	struct sinsp_io io;
-	unsigned int n;
+	uint64_t n;
+	const uint8_t ends = sinsp_evt_io_bytes(e->evt, f->row->variant, &n);
 
 	(void)more;
-	if (!sinsp_evt_io(e->evt, &io) || !(io.ends & variant) || !is_counted(e->evt))
+	if (!ends || !is_counted(e->evt))
 		return 0;
-	n = !!(io.ends & variant & SINSP_IO_READ) + !!(io.ends & variant & SINSP_IO_WRITE);
-	return field_u(v, io.n_bytes * n);
+	return field_u(v, ends == (SINSP_IO_READ | SINSP_IO_WRITE) ? 2 * n : n);
 }
 
 static int get_space(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
