@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Measures the least cost of hooks: programs that read the clock, at both ends of each call and at
- * each task switch. */
+ * each task switch; and of a copy of the caller's memory beside it. */
 #include <linux/bpf.h>
 
+#include <asm/unistd.h>
 #include <bpf/bpf_helpers.h>
 
 char LICENSE[] SEC("license") = "GPL";
@@ -18,6 +19,34 @@ SEC("tp_btf/sys_exit")
 int floor_exit(void *ctx)
 {
 	(void)ctx;
+	return bpf_ktime_get_boot_ns() == 1;
+}
+
+struct pt_regs {
+	unsigned long si, orig_ax;
+} __attribute__((preserve_access_index));
+
+char copied[80];
+
+SEC("?tp_btf/sys_enter")
+int copy_enter(unsigned long long *ctx)
+{
+	struct pt_regs *regs = (void *)ctx[0];
+
+	if (ctx[1] == __NR_openat)
+		bpf_probe_read_user_str(copied, sizeof(copied), (void *)regs->si);
+	return bpf_ktime_get_boot_ns() == 1;
+}
+
+SEC("?tp_btf/sys_exit")
+int copy_exit(unsigned long long *ctx)
+{
+	struct pt_regs *regs = (void *)ctx[0];
+	long n = (long)ctx[1];
+
+	if ((regs->orig_ax == __NR_pread64 || regs->orig_ax == __NR_write) && n > 0)
+		bpf_probe_read_user(copied, n < (long)sizeof(copied) ? n : (long)sizeof(copied),
+				    (void *)regs->si);
 	return bpf_ktime_get_boot_ns() == 1;
 }
 

@@ -5,6 +5,7 @@
  *	none	nothing is attached
  *	empty	two empty programs
  *	floor	two programs that read the clock
+ *	copy	the same, and copy the path of openat, the first bytes of pread64 and write
  *	driver	everything captured, records taken from the rings and thrown away
  *	saker	everything captured, events delivered in order by libscap
  *	calls	by libscap, a selection of calls that matches none of these
@@ -163,16 +164,20 @@ static void say(void *ctx, enum scap_log_level level, const char *text)
 	fprintf(stderr, "overhead: %s\n", text);
 }
 
-static int run_floor(int clock)
+/* Programs of @mode, at both ends of calls. */
+static int run_floor(const char *mode)
 {
 	struct floor *f = floor__open();
+	const int is_copy = !strcmp(mode, "copy"), is_empty = !strcmp(mode, "empty");
 
 	if (!f)
 		return fail("the floor programs", -errno);
-	bpf_program__set_autoload(f->progs.floor_enter, clock);
-	bpf_program__set_autoload(f->progs.floor_exit, clock);
-	bpf_program__set_autoload(f->progs.empty_enter, !clock);
-	bpf_program__set_autoload(f->progs.empty_exit, !clock);
+	bpf_program__set_autoload(f->progs.floor_enter, !is_copy && !is_empty);
+	bpf_program__set_autoload(f->progs.floor_exit, !is_copy && !is_empty);
+	bpf_program__set_autoload(f->progs.copy_enter, is_copy);
+	bpf_program__set_autoload(f->progs.copy_exit, is_copy);
+	bpf_program__set_autoload(f->progs.empty_enter, is_empty);
+	bpf_program__set_autoload(f->progs.empty_exit, is_empty);
 	if (floor__load(f) || floor__attach(f))
 		return fail("the floor programs", -errno);
 	waitpid(start_child(), NULL, 0);
@@ -286,13 +291,13 @@ int main(int argc, char **argv)
 		measure_all();
 		return 0;
 	}
-	if (!strcmp(mode, "floor") || !strcmp(mode, "empty"))
-		return run_floor(!strcmp(mode, "floor"));
+	if (!strcmp(mode, "floor") || !strcmp(mode, "copy") || !strcmp(mode, "empty"))
+		return run_floor(mode);
 	if (!strcmp(mode, "driver"))
 		return run_driver(kind);
 	if (!strcmp(mode, "saker") || select_of(mode))
 		return run_saker(kind, select_of(mode));
-	fprintf(stderr, "usage: overhead none|empty|floor|driver|saker|calls|pid|comm "
+	fprintf(stderr, "usage: overhead none|empty|floor|copy|driver|saker|calls|pid|comm "
 			"[perf|ringbuf|array]\n");
 	return 2;
 }

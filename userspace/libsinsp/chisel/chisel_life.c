@@ -364,7 +364,7 @@ static int call_interval(struct sinsp_chisel *c, uint64_t ns, int64_t delta)
 	return err ?: look_up_on_event(c);
 }
 
-static int step_interval(struct sinsp_chisel *c, uint64_t ns)
+static __attribute__((noinline)) int step_interval(struct sinsp_chisel *c, uint64_t ns)
 {
 	const uint64_t sample = ns - ns % c->interval_ns;
 	int err;
@@ -377,7 +377,7 @@ static int step_interval(struct sinsp_chisel *c, uint64_t ns)
 	return err;
 }
 
-static int step_precise_interval(struct sinsp_chisel *c, uint64_t ns)
+static __attribute__((noinline)) int step_precise_interval(struct sinsp_chisel *c, uint64_t ns)
 {
 	int err = 0;
 
