@@ -14,14 +14,13 @@ local arg = report.args {
    description = "live: seconds after which the slowest requests are shown, again and again; 0: once, at the end (0)"},
 }
 
--- The slowest requests so far, slowest first, as {request, begin, root, threads}. Their time is divided when
--- the slices that it needs have arrived: a thread that works on has none of its last work yet.
+-- Their time is divided when the slices that it needs have arrived: a thread that works on has none of its last work yet.
 local SETTLE_NS, SETTLE_MAX_NS = 500000000, 10000000000
 local FUNCTION_LEAST = 0.15 -- of a part, to be in the sentence
 local SHOWN_LEAST, REST_LEAST, PARTS_MAX, NOTES_MAX, FUNCTIONS_MAX, SAMPLES_LEAST = 0.01, 0.005, 4, 3, 3, 2
 
 local store = whystore.new()
-local slowest, n_pending, n_seen, n_unmatched = {}, 0, 0, 0
+local slowest = require "slowest".new(store) -- items have threads, too
 
 -- ---- the slowest requests ----
 
@@ -32,52 +31,13 @@ end
 
 local function explain(s)
   s.root, s.threads = parts.explain(store, s.request, s.begin)
-  n_pending = n_pending - 1
+  slowest.n_pending = slowest.n_pending - 1
 end
 
 local function explain_due()
   for _, s in ipairs(slowest) do
     if not s.root and is_due(s) then explain(s) end
   end
-end
-
-local function remove(at)
-  local s = table.remove(slowest, at)
-  if not s.root then n_pending = n_pending - 1 end
-end
-
-local function latency_of(s) return s.request.e - s.begin end
-
-local function insert(request, begin)
-  n_seen = n_seen + 1
-  local s, at = {request = request, begin = begin}, #slowest + 1
-  while at > 1 and latency_of(slowest[at - 1]) < latency_of(s) do at = at - 1 end
-  if at > arg.top then return end
-  table.insert(slowest, at, s)
-  n_pending = n_pending + 1
-  if #slowest > arg.top then remove(#slowest) end
-end
-
--- A request of a client on this machine may have waited for its server to read it, for a tenth of its own time or more:
--- it begins when it was sent. If the client's record is selected, by its latency for example, the request is, unless the
--- client sent it for a request of its own. Either record may come last: the server's send may return after the client
--- has read.
-local UNREAD_LEAST_NS, UNREAD_SHARE = 1000000, 10
-
--- `now` is the time of the event: no record ends later.
-local function consider_unread(call, now)
-  local least = slowest[arg.top]
-  if least and now - call.b <= latency_of(least) then return end
-  local r = parts.find_served(store, call)
-  local unread = r and (r.is_selected or call.is_selected and not call.parent) and r.name == call.name and r.b - call.b or 0
-  if unread < UNREAD_LEAST_NS or unread < (r.e - r.b) / UNREAD_SHARE then return end
-  for i, s in ipairs(slowest) do
-    if s.request == r then
-      remove(i)
-      break
-    end
-  end
-  insert(r, call.b)
 end
 
 -- ---- the sentence ----
@@ -299,21 +259,15 @@ end
 
 local function note(is_selected)
   local request = store:note()
-  if request then
-    request.is_selected = is_selected
-    local is_server = request.side == "server"
-    if is_server and is_selected then insert(request, request.b) end
-    if is_server and not is_selected then n_unmatched = n_unmatched + 1 end
-    local call = is_server and parts.find_asked(store, request) or not is_server and request
-    if call then consider_unread(call, request.seen) end
-  end
-  if n_pending > 0 then explain_due() end
+  if request then slowest:note(request, is_selected) end
+  if slowest.n_pending > 0 then explain_due() end
 end
 
 local function on_unmatched() note(false) end
 
 function on_init()
   store:init()
+  slowest.top = arg.top
   chisel.set_filter(whystore.filter)
   chisel.follow(whystore.filter, on_unmatched)
   return true
@@ -328,13 +282,8 @@ function on_event() note(true) end
 
 -- Shows the requests whose slices have arrived; the others are left for the next time.
 function on_interval()
-  local done, left = {}, {}
   explain_due()
-  for _, s in ipairs(slowest) do
-    local to = s.root and done or left
-    to[#to + 1] = s
-  end
-  slowest = left
+  local done = slowest:take_done()
   if #done > 0 then
     if not report.is_json() then print(report.clock(store.now)) end
     put_all(done)
@@ -344,7 +293,7 @@ function on_interval()
 end
 
 local function put_notes()
-  if n_seen > 0 and not store.has_waits then
+  if slowest.n_seen > 0 and not store.has_waits then
     sysdig.log("no slices of waiting threads: only requests to other servers are known; a capture file needs switches and wake-ups "
                .. "(record with --slices --requests)", "warning")
   elseif store.slices.n_evicted > 0 then
@@ -358,8 +307,8 @@ function on_capture_end()
     if not s.root then explain(s) end
   end
   put_all(slowest)
-  if n_seen == 0 then
-    report.put_nothing(n_unmatched > 0 and ("none of %d requests at servers matches the filter"):format(n_unmatched)
+  if slowest.n_seen == 0 then
+    report.put_nothing(slowest.n_unmatched > 0 and ("none of %d requests at servers matches the filter"):format(slowest.n_unmatched)
                        or "no requests at servers")
   end
   put_notes()

@@ -925,6 +925,72 @@ class Library(unittest.TestCase):
             end""")
         self.assertEqual(out, "true\n")
 
+    SLOWEST = """
+        local MS, slowest_of = 1000000, require("slowest").new
+        local function note(lists, side, b, e, seen, conn)
+          local r = request(b * MS, e * MS, conn, {["request.side"] = side, ["evt.rawtime"] = seen * MS})
+          for _, list in ipairs(lists) do list:note(r, true) end
+        end
+        """
+
+    def test_call_in_flight(self):
+        """With several calls in flight on a connection the first one that is known may not be that of the request."""
+        out = self.lua(self.EXPLAIN + self.SLOWEST + """function on_capture_end()
+              local list = slowest_of(store)
+              note({list}, "client", 45, 90, 91, "c")
+              note({list}, "server", 83, 90, 92, "c")
+              note({list}, "server", 77, 116, 116, "c")
+              print(#list, list[1].begin // MS, list[1].request.e // MS)
+              note({list}, "client", 54, 119, 120, "c")
+              print(#list, list[1].begin // MS, list[1].request.e // MS)
+            end""")
+        self.assertEqual(out, "1\t45\t116\n1\t54\t116\n")
+
+    def test_what_is_left_out(self):
+        """A list that considers each call has the same items."""
+        out = self.lua(self.EXPLAIN + self.SLOWEST + """
+            math.randomseed(1)
+            local random = math.random
+            local function rows_of(n)
+              local rows = {}
+              for _ = 1, n do
+                local sent = random(0, 50)
+                local read = sent + random(1, 60)
+                local begun = random(sent, read)
+                local done = random(begun, read)
+                rows[#rows + 1] = {"client", sent, read, read + random(0, 3)}
+                rows[#rows + 1] = {"server", begun, done, done + random(0, 6)}
+              end
+              table.sort(rows, function(x, y) return x[4] < y[4] end)
+              return rows
+            end
+            function on_capture_end()
+              local n_left_out, n_moved = 0, 0
+              for i = 1, 3000 do
+                local lists = {}
+                for at = 1, 4 do
+                  local list = slowest_of(store)
+                  list.top = (at + 1) // 2
+                  if at % 2 == 0 then list.may_be_slow = function() return true end end
+                  lists[at] = list
+                end
+                for _, row in ipairs(rows_of(4)) do
+                  note(lists, row[1], 1000 * i + row[2], 1000 * i + row[3], 1000 * i + row[4], "c" .. i)
+                end
+                for at = 1, 3, 2 do
+                  local list, all = lists[at], lists[at + 1]
+                  assert(#list == #all)
+                  for k, s in ipairs(list) do
+                    assert(s.request == all[k].request and s.begin == all[k].begin)
+                    n_moved = n_moved + (s.begin ~= s.request.b and 1 or 0)
+                  end
+                  n_left_out = n_left_out + all.n_seen - list.n_seen
+                end
+              end
+              print(n_moved > 1000, n_left_out > 10)
+            end""")
+        self.assertEqual(out, "true\ttrue\n")
+
     def test_search(self):
         """A search from the end finds what a look at each item finds, wherever it lies."""
         out = self.lua("""local threadlog = require "threadlog"
