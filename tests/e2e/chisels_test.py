@@ -523,9 +523,9 @@ class Own(unittest.TestCase):
     def test_printable(self):
         self.prints("""
           local is = chisel.is_printable
-          print(is(""), is(" a~"), is("abc", 3), is("abcd", 3), is("abc", 0), is("", 0))
+          print(is(""), is(" a~"), is("abc", 3), is("abcd", 3), is("abc", 0), is("", 0), is("", -1))
           print(is("\\31"), is("\\127"), is("a\\0b"), is("a\\n"), is("é"), is("a\\27[2J"), is(12), is(nil), is({}))
-        """, "true\ttrue\ttrue\tfalse\tfalse\ttrue\n" + "\t".join(["false"] * 9) + "\n")
+        """, "true\ttrue\ttrue\tfalse\tfalse\ttrue\tfalse\n" + "\t".join(["false"] * 9) + "\n")
 
     def test_json(self):
         p = self.chisel("print(sysdig.get_output_format()) chisel.set_event_formatter('*%evt.num')",

@@ -103,7 +103,7 @@ static ssize_t packed_damage(struct unpacker *u, const char *how, size_t got)
 }
 
 /* Works as inflate. zlib sums the bytes of headers; for those of the data gzip_crc is faster, and
- * compared here. */
+ * compared here, once the trailer is complete. */
 static int inflate_summed(struct unpacker *u)
 {
 	z_stream *z = &u->z;

@@ -241,7 +241,7 @@ static int is_printable(lua_State *L)
 
 	while (i < len && text[i] >= ' ' && text[i] <= '~')
 		i++;
-	lua_pushboolean(L, is_text && i == len && (lua_Unsigned)len <= (lua_Unsigned)max);
+	lua_pushboolean(L, is_text && i == len && max >= 0 && len <= (size_t)max);
 	return 1;
 }
 
@@ -273,8 +273,7 @@ const struct sinsp_chisel_binding sinsp_chisel_chisel[] = {
 	 "clone3, execve, execveat and procexit."},
 	{"is_printable", is_printable, "is_printable(text [, max]) -> boolean",
 	 "Returns whether `text` is a string of printable ASCII, of at most `max` bytes: it is "
-	 "safe "
-	 "for a terminal as it is."},
+	 "safe for a terminal as it is."},
 	{"set_event_formatter", chisel_set_event_formatter, "set_event_formatter(format)",
 	 "Prints a line of this format for each event for which `on_event` returns true, or "
 	 "for each matching event if there is no `on_event`."},

@@ -525,8 +525,6 @@ int sinsp_chisel_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 
 	if (c->on_event == LUA_NOREF && !c->format_text && !c->counters)
 		return 0;
-	if (c->filter && !sinsp_filter_may_match(c->filter, evt->raw.type))
-		return 0;
 	if (evt->raw.type == EVT_LOST_E && !receives_lost(c))
 		return 0;
 	if (!evt->raw.num) /* it had no tick */

@@ -123,6 +123,7 @@ static void find_msg_flags(void *ctx, const struct scap_event_info *info)
 
 static void find_all_msg_flags(void)
 {
+	memset(msg_flags, -1, sizeof(msg_flags));
 	scap_event_each(find_msg_flags, NULL);
 }
 
@@ -158,8 +159,12 @@ static int count_bytes(const struct sinsp_evt *evt, uint64_t *n)
 uint8_t sinsp_evt_io_bytes(const struct sinsp_evt *evt, uint8_t wanted, uint64_t *n_bytes)
 {
 	const uint8_t ends = ends_of(evt) & (evt->io_end ? evt->io_end : BOTH) & wanted;
+	uint64_t n;
 
-	return ends && count_bytes(evt, n_bytes) ? ends : 0;
+	if (!ends || !count_bytes(evt, &n))
+		return 0;
+	*n_bytes = n;
+	return ends;
 }
 
 int sinsp_evt_io(const struct sinsp_evt *evt, struct sinsp_io *io)

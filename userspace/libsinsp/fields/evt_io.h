@@ -25,8 +25,8 @@ struct sinsp_io {
  * that end only.
  */
 int sinsp_evt_io(const struct sinsp_evt *evt, struct sinsp_io *io);
-/* Returns the ends of the event, of those that are @wanted, and how many bytes each moved; 0: it
- * moved none there, with *n_bytes untouched or not. */
+/* Returns the ends of the event, of those that are @wanted, and how many bytes each moved; 0, with
+ * *n_bytes untouched: it moved none there. */
 uint8_t sinsp_evt_io_bytes(const struct sinsp_evt *evt, uint8_t wanted, uint64_t *n_bytes);
 /* Returns whether events of this type can move bytes. */
 int sinsp_io_moves(const struct scap_event_info *info);

@@ -224,6 +224,7 @@ static void find_result(void *ctx, const struct scap_event_info *info)
 
 static void find_results(void)
 {
+	memset(results, -1, sizeof(results));
 	scap_event_each(find_result, NULL);
 }
 
