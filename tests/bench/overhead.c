@@ -181,6 +181,8 @@ static int run_floor(const char *mode)
 	if (floor__load(f) || floor__attach(f))
 		return fail("the floor programs", -errno);
 	waitpid(start_child(), NULL, 0);
+	if (f->bss->n_failed)
+		fprintf(stderr, "overhead: %lu copies failed\n", f->bss->n_failed);
 	floor__destroy(f);
 	return 0;
 }
