@@ -691,6 +691,7 @@ static void test_older_call(void **state)
 	snprintf(call, sizeof(call), "%d %#x ", SYS_read, pipe_fds[0]);
 	pid = fork();
 	if (!pid) {
+		close(pipe_fds[1]); /* it ends with this process */
 		read_pipe();
 		_exit(0);
 	}
