@@ -88,11 +88,27 @@ local ROWS_MAX = 100000
 local rows_class = {}
 rows_class.__index = rows_class
 
-local function lua_rows(n_keys, values, by)
-  return setmetatable({n_keys = n_keys, values = values, by = by, rows = {}, tree = {}}, rows_class)
+-- Returns by index, for quantiles of a field that have the set of an earlier one, the index of that.
+local function shared_sets(values)
+  local shared, first = {}, {}
+  for i, value in ipairs(values) do
+    local of = value.quantile and value.field and value.field .. " " .. tostring(value.when)
+    if of then shared[i], first[of] = first[of], first[of] or i end
+  end
+  return shared
 end
 
-function rows_class:list() return self.rows, self.other end
+local function lua_rows(n_keys, values, by, shared)
+  return setmetatable({n_keys = n_keys, values = values, by = by, shared = shared, rows = {}, tree = {}}, rows_class)
+end
+
+function rows_class:list()
+  for i, first in pairs(self.shared) do
+    for _, row in ipairs(self.rows) do row[i] = row[first] end
+    if self.other then self.other[i] = self.other[first] end
+  end
+  return self.rows, self.other
+end
 
 function rows_class:clear() self.rows, self.tree, self.other = {}, {}, nil end
 
@@ -148,13 +164,13 @@ end
 function rows_class:add_to_other(row)
   self.other.count = self.other.count + 1
   for v in ipairs(self.values) do
-    if row[v] then self:count(self.other, v, row[v], row.n[v]) end
+    if row[v] and not self.shared[v] then self:count(self.other, v, row[v], row.n[v]) end
   end
 end
 
 -- Merges the smaller half of the rows into `other`.
 function rows_class:evict()
-  local all, by, value = self.rows, self.by, self.values[self.by]
+  local all, by, value = self.rows, self.shared[self.by] or self.by, self.values[self.by]
   local function size(row)
     if value.quantile then return row[by] and quantiles.at(row[by], value.quantile) or 0 end
     return (row[by] or 0) / (value.mean and row.n[by] or 1)
@@ -329,7 +345,8 @@ function Toplist:init()
   self.filter = maybe_called(spec.filter, spec.arg)
   if self.filter and self.filter ~= "" then chisel.set_filter(self.filter) end
   if in_lua then
-    self.counted = lua_rows(self.n_keys, spec.values, sorting(spec))
+    local shared = (spec.event or spec.settle) and {} or shared_sets(spec.values) -- these add to each value themselves
+    self.counted = lua_rows(self.n_keys, spec.values, sorting(spec), shared)
   else
     self.counted = host_rows(self.key_handles, spec.values, sorting(spec))
   end
@@ -357,7 +374,7 @@ function Toplist:event_counter()
   local counted, n_keys, n_values = self.counted, self.n_keys, #self.spec.values
   local key_handles, key_ofs = self.key_handles, self.key_ofs
   local whens, handles, ofs, sums = self.whens, self.handles, self.ofs, self.sums
-  local event, field, add = self.spec.event, evt.field, self:adder()
+  local event, field, add, shared = self.spec.event, evt.field, self:adder(), counted.shared
   local key, row = {}, nil -- of the last event; row is nil until it is looked up
 
   function self.reset_row() row = nil end
@@ -380,7 +397,7 @@ function Toplist:event_counter()
     local last, n
     for i = 1, n_values do
       local when, handle = whens[i], handles[i]
-      if not when or field(when) then
+      if not shared[i] and (not when or field(when)) then
         if not handle then
           last, n = nil, ofs[i](key)
         elseif handle ~= last then

@@ -3,6 +3,7 @@
 """Tests that large or hostile input from peers and processes does not harm chisels."""
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -231,6 +232,26 @@ class Rows(unittest.TestCase):
             self.assertEqual(words[3][1], "other")
             self.assertEqual(words[3][0], words[3][2])
             self.assertEqual(words[4], ["110000", "all", "110000"])
+
+    def test_quantiles_of_other(self):
+        """Quantiles of one field share a set of numbers: also of the rows beyond the limit, whichever they are sorted by."""
+        path = os.path.join(self.dir, "t.lua")
+        e2e.write_text(path, """require "toplist" {keys = {{"NUM", "evt.num"}}, top = 2, values = {
+              {"HALF", name = "half", field = "evt.num", quantile = 0.5}, {"CALLS", name = "calls", count = true},
+              {"MOST", name = "most", field = "evt.num", quantile = 0.99}}}""")
+        for sort in "half", "most":
+            out = e2e.run(e2e.SAKER, "-r", self.capture, "-j", "-c", path, f"sort={sort}")
+            rows = [json.loads(line) for line in out.splitlines()]
+            numbers = [int(n) for n in e2e.run(e2e.SAKER, "-r", self.capture, "-p", "%evt.num").split()]
+            self.assertEqual(len(numbers), 110000)
+            for row, n in zip(rows, sorted(numbers)[:-3:-1]):
+                self.assertEqual((row["half"], row["calls"], row["most"]), (n, 1, n))
+            other = sorted(numbers)[:rows[2]["calls"]]
+            self.assertGreaterEqual(len(other), 50000)
+            for name, share in ("half", 0.5), ("most", 0.99):
+                exact = other[math.ceil(len(other) * share) - 1]
+                self.assertLessEqual(exact, rows[2][name])
+                self.assertLessEqual(rows[2][name], exact * 17 / 16)
 
 
 class Groups(unittest.TestCase):
