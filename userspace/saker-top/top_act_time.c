@@ -176,6 +176,7 @@ static uint64_t parse_time(const char *text, uint64_t about, int is_file)
 static int jump_live(struct top_screen *s, const char *text)
 {
 	uint64_t from, to, ns;
+	int ret;
 
 	if (!has_past(s, &from, &to))
 		return 0;
@@ -185,7 +186,10 @@ static int jump_live(struct top_screen *s, const char *text)
 	/* A table ends within the second that is shown as its time. */
 	ns += (strchr(text, '.') ? MS : SECOND) - 1;
 	top_pause(s, 1);
-	return show_past(s, top_feed_past_at(s->feed, ns));
+	ret = show_past(s, top_feed_past_at(s->feed, ns));
+	if (s->snap && s->snap->end_ns > ns)
+		top_say(s, "no table of %s is kept: this is the oldest", text);
+	return ret;
 }
 
 int top_jump(struct top_screen *s, const char *text)
