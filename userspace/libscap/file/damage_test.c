@@ -52,6 +52,9 @@ static void test_what_is_no_capture(void **state)
 	refuse("hello, world: text", 18, -EBADMSG,
 	       "is not a .scap file: no section header at byte 0");
 	refuse("\x0a\x0d\x0d\x0a", 4, -EBADMSG, "is not a .scap file");
+	refuse("\xfd\x37zXZ\0\0\4\xe6\xd6\xb4\x46", 12, -EBADMSG, "is packed by xz, which saker");
+	refuse("BZh91AY&SY\1\2", 12, -EBADMSG, "bzip2 -dc FILE | saker -r -");
+	refuse("\x04\x22\x4d\x18\x64\x40\xa7\1", 8, -EBADMSG, "is packed by lz4");
 	refuse("\x0a\x0d\x0d\x0a\0\0\0\x1c\x1a\x2b\x3c\x4d", 12, -EBADMSG, "byte order");
 	add_shb(&b);
 	refuse(b.p, b.n - 1, -EBADMSG, "truncated");

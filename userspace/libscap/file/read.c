@@ -70,15 +70,42 @@ static int peek_block(struct scap_reader *r, struct file_block *blk)
 	return what ? damaged(r, input_offset(&r->in), what) : cut(r, input_offset(&r->in));
 }
 
+/* Returns the program that unpacks what begins with these @n bytes; NULL: none is known. */
+static const char *unpacker_of(const uint8_t *p, size_t n)
+{
+	static const struct {
+		const char *magic, *program;
+	} packers[] = {
+		{"\3757zXZ", "xz"},
+		{"BZh", "bzip2"},
+		{"\4\42\115\30", "lz4"},
+	};
+
+	for (size_t i = 0; i < sizeof(packers) / sizeof(*packers); i++) {
+		const size_t len = strlen(packers[i].magic);
+
+		if (n >= len && !memcmp(p, packers[i].magic, len))
+			return packers[i].program;
+	}
+	return NULL;
+}
+
 /* Reads the header of a section, whose byte order is needed to read its own length. */
 static int check_section_header(struct scap_reader *r)
 {
 	struct input *in = &r->in;
 	uint64_t offset = input_offset(in);
 	int ret = input_need(in, BLK_MIN);
+	const char *unpacker = ret < 0 ? NULL : unpacker_of(in->p, in->end - in->p);
 
 	if (ret < 0)
 		return ret;
+	if (unpacker && !offset)
+		return scap_fail(
+			r->log, -EBADMSG,
+			"%s is packed by %s, which saker does not unpack: %s -dc FILE | saker "
+			"-r -",
+			in->name, unpacker, unpacker);
 	if (ret == 0 || get_u32(in->p) != BLK_SHB)
 		return scap_fail(r->log, -EBADMSG,
 				 "%s is not a .scap file: no section header at byte %llu", in->name,
