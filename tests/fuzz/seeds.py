@@ -137,6 +137,19 @@ def make_checkpoints():
 
 # ---- texts ----
 
+def make_packed():
+    text = b"0123456789" * 40
+    members = [gzip.compress(text, level, mtime=1) for level in (0, 1, 9)]
+    named = members[1][:3] + b"\x08" + members[1][4:10] + b"name\0" + members[1][10:]
+    for name, data in (("stored", members[0]), ("one", members[2]), ("two", members[1] + members[2] + bytes(8)),
+                       ("empty", gzip.compress(b"") + members[1]), ("named", named), ("plain", text)):
+        put("unpack", name, b"\5\x80" + data)
+    for level in "1", "19":
+        done = subprocess.run(["zstd", "-c", "--check", "-" + level], input=text, stdout=subprocess.PIPE, check=False)
+        put("unpack", "zstd" + level, b"\3\x10" + done.stdout)
+    put_dict("unpack", [b"\x1f\x8b\x08\0", b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18"])
+
+
 def make_filters():
     fields = set()
     for path in glob.glob(os.path.join(SOURCE, "userspace/libsinsp/fields/fields_*.c")):
@@ -342,6 +355,7 @@ def main():
     os.makedirs(OUT, exist_ok=True)
     make_captures()
     make_checkpoints()
+    make_packed()
     make_filters()
     make_chisels()
     make_requests()

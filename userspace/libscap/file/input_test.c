@@ -349,6 +349,14 @@ static void test_members(void **state)
 		assert_int_equal(got, all.n);
 		assert_int_equal(said.n_all, 0);
 	}
+	/* What follows the last one is no member, whichever byte a read begins with. */
+	add_bytes(&packed, "\0\x1f\x8b\x1f", 4);
+	for (size_t n = ends[N - 1]; n < packed.n; n++) {
+		assert_int_equal(read_in_two(&packed, n, &all, &got), 0);
+		assert_int_equal(got, all.n);
+		assert_int_equal(said.n_all, 0);
+	}
+	packed.n = ends[N - 1];
 	for (int i = 0; i < N; i++)
 		for (int at = -8; at < 0; at++) {
 			packed.p[ends[i] + at] ^= 0x10;

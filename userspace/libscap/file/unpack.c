@@ -32,6 +32,7 @@ struct unpacker {
 	size_t raw_at, raw_end;
 	bool in_frame; /* the packed stream is open: an end here is a truncation */
 	bool pending; /* the unpacker may hold bytes that did not fit */
+	bool at_end; /* what follows the last member is left out */
 	int err; /* damage found after bytes that are still to be read */
 	z_stream z;
 	bool in_data; /* the header of the member is read: its checksum is ours from here on */
@@ -137,7 +138,7 @@ static ssize_t take_gzip(struct unpacker *u, uint8_t *out, size_t room)
 
 	if (!u->in_frame && u->raw[u->raw_at] != 0x1f) {
 		/* Like gzip(1): ignores what follows the last member, mostly zeros. */
-		u->raw_at = u->raw_end;
+		u->at_end = true;
 		return 0;
 	}
 	z->next_in = u->raw + u->raw_at;
@@ -196,7 +197,7 @@ ssize_t unpack_some(struct unpacker *u, uint8_t *out, size_t room)
 					 "file is truncated; all complete events were read",
 					 u->name, (unsigned long long)u->taken);
 		got = u->packing == PACKED_GZIP ? take_gzip(u, out, room) : take_zstd(u, out, room);
-	} while (got == 0);
+	} while (got == 0 && !u->at_end);
 	return got;
 }
 
