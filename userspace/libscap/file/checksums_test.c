@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "file/crc32c.h"
+#include <zlib.h>
 
+#include "file/crc32c.h"
+#include "file/gzip_crc.h"
 #include "testing/test_main.h"
 
 #define N 40000 /* several times what is summed in three parts */
@@ -60,12 +62,27 @@ static void test_pieces(void **state)
 	}
 }
 
+/* The check value of CRC-32/ISO-HDLC, which is that of gzip; and what zlib finds. */
+static void test_gzip(void **state)
+{
+	const uint32_t whole = crc32(0, bytes, N);
+
+	(void)state;
+	assert_int_equal(gzip_crc(0, (const uint8_t *)"123456789", 9), 0xcbf43926);
+	for (size_t n = 0; n <= N; n += n < 300 ? 1 : 997)
+		for (size_t at = 0; at < 17 && at + n <= N; at += 3)
+			assert_int_equal(gzip_crc(0, bytes + at, n), crc32(0, bytes + at, n));
+	for (size_t n = 0; n <= N; n += 37)
+		assert_int_equal(gzip_crc(gzip_crc(0, bytes, n), bytes + n, N - n), whole);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_known),
 		cmocka_unit_test(test_lengths),
 		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_gzip),
 	};
 	uint64_t seed = 1;
 
