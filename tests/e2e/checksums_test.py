@@ -3,6 +3,7 @@
 """Tests the checksums of capture files: changed bytes are reported by each command that reads a file, which
 reads on; other tools read a file with checksums as one without."""
 
+import gzip
 import os
 import re
 import shutil
@@ -62,6 +63,39 @@ class Checksums(unittest.TestCase):
         for flags in ("-z",), ():
             self.run_damaged(e2e.SAKER, "-r", "FILE", "-w", copy, *flags, "proc.name=dd")
             self.assertIn("sound", e2e.run(e2e.SAKER, "-r", copy, "--verify"))
+
+    def packed(self, data, *args):
+        """Reads a file of these bytes. Returns the exit status, the number of lines, and what was said."""
+        path = os.path.join(e2e.own_dir(self), "packed.scap.gz")
+        with open(path, "wb") as file:
+            file.write(data)
+        p = subprocess.run([e2e.SAKER, "-r", path, *args], capture_output=True, text=True, timeout=60, check=False)
+        return p.returncode, len(p.stdout.splitlines()), p.stderr
+
+    def test_packed(self):
+        """What gzip(1) finds wrong is said, with the part of the file that may be wrong; so is what is left out."""
+        whole = gzip.compress(self.data, 1)
+        n = self.packed(whole)[1]
+        self.assertEqual(self.packed(whole + bytes(10000)), (0, n, ""))
+        self.assertIn("sound", e2e.run(e2e.SAKER, "-r", self.path, "--verify"))
+        for more in b"x", self.data:
+            said = f"what follows the gzip data from byte {len(whole)} on is none, and was left out"
+            code, lines, text = self.packed(whole + more)
+            self.assertEqual((code, lines), (0, n))
+            self.assertIn(said, text)
+            code, lines, text = self.packed(whole + more, "--verify")
+            self.assertEqual((code, lines), (1, 0))
+            self.assertIn(said, text)
+        first = gzip.compress(self.data[:100000], 1)
+        path, _ = self.damaged()
+        changed = e2e.read_bytes(path)
+        # The first part is whole; the second one has another checksum than its bytes, which are events.
+        second = bytearray(gzip.compress(changed[100000:], 1))
+        second[-8:-4] = gzip.compress(self.data[100000:], 1)[-8:-4]
+        code, _, text = self.packed(first + second, "-q")
+        self.assertEqual(code, 1)
+        self.assertIn(f"between bytes {len(first)} and {len(first + second)} (incorrect data check); events from there may be wrong",
+                      text)
 
     def test_pipe(self):
         piped = os.path.join(e2e.own_dir(self), "piped.scap")

@@ -66,15 +66,15 @@ static void keep_sentence(void *ctx, enum scap_log_level level, const char *text
 {
 	struct input_src *s = ctx;
 
-	(void)level; /* all are errors */
+	(void)level; /* errors, and at the end warnings */
 	snprintf(s->said, sizeof(s->said), "%s", text);
 }
 
-/* Says what the unpacker failed on, once everything before it was read. */
+/* Says what the unpacker said, once everything before it was read. */
 static int tell(struct input_src *s, int err)
 {
 	if (*s->said)
-		scap_fail(s->log, err, "%s", s->said);
+		scap_say(s->log, err < 0 ? SCAP_LOG_ERROR : SCAP_LOG_WARN, "%s", s->said);
 	*s->said = '\0';
 	return err;
 }
@@ -291,6 +291,11 @@ uint64_t input_taken(const struct input *in)
 	struct input_src *s = in->src;
 
 	return chunk_at(s, s->n_freed)->taken;
+}
+
+bool input_left_out(const struct input *in)
+{
+	return in->src && unpack_left_out(in->src->unpacker);
 }
 
 const char *input_unit(const struct input *in)

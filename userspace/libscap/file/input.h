@@ -47,6 +47,8 @@ void input_drop_sums(struct input *in);
 bool input_sum_differs(const struct input *in, uint64_t page, const uint8_t *p, uint32_t crc);
 /* Returns the bytes of the file, as packed there, up to about p. */
 uint64_t input_taken(const struct input *in);
+/* At the end: returns whether something behind it was left out (unpack.h). */
+bool input_left_out(const struct input *in);
 /* Returns " of the unpacked data", or "": what offsets refer to. */
 const char *input_unit(const struct input *in);
 

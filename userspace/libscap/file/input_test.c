@@ -336,6 +336,7 @@ static void test_members(void **state)
 	enum { N = 3, SZ = 300 };
 	struct bytes all = {0}, packed = {0};
 	size_t ends[N], got;
+	char part[64];
 
 	(void)state;
 	for (int i = 0; i < N; i++) {
@@ -352,6 +353,19 @@ static void test_members(void **state)
 	/* What follows the last one is no member, whichever byte a read begins with. */
 	add_bytes(&packed, "\0\x1f\x8b\x1f", 4);
 	for (size_t n = ends[N - 1]; n < packed.n; n++) {
+		char text[64];
+
+		assert_int_equal(read_in_two(&packed, n, &all, &got), 0);
+		assert_int_equal(got, all.n);
+		assert_int_equal(said.n_all, 1);
+		assert_int_equal(said.n_errors, 0);
+		snprintf(text, sizeof(text), "what follows the gzip data from byte %zu on",
+			 ends[N - 1]);
+		assert_non_null(strstr(said.text, text));
+	}
+	packed.n = ends[N - 1];
+	add_bytes(&packed, "\0\0\0\0", 4);
+	for (size_t n = ends[N - 1]; n < packed.n; n++) {
 		assert_int_equal(read_in_two(&packed, n, &all, &got), 0);
 		assert_int_equal(got, all.n);
 		assert_int_equal(said.n_all, 0);
@@ -364,6 +378,9 @@ static void test_members(void **state)
 				assert_int_equal(read_in_two(&packed, ends[i] + n, &all, &got),
 						 -EBADMSG);
 				assert_int_equal(got, (i + 1) * SZ);
+				snprintf(part, sizeof(part), "between bytes %zu and %zu",
+					 i ? ends[i - 1] : 0, ends[i]);
+				assert_non_null(strstr(said.text, part));
 				assert_non_null(strstr(said.text, at < -4 ? "incorrect data check"
 									  : "incorrect length "
 									    "check"));

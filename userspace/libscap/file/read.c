@@ -757,6 +757,11 @@ unsigned int scap_reader_n_unclosed(const struct scap_reader *r)
 	return r->n_unclosed;
 }
 
+bool scap_reader_left_out(const struct scap_reader *r)
+{
+	return input_left_out(&r->in);
+}
+
 bool scap_reader_has_uncompared(const struct scap_reader *r)
 {
 	return r->sums.n_elsewhere;

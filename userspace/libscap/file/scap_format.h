@@ -272,6 +272,8 @@ unsigned int scap_reader_trailer(const struct scap_reader *r, struct file_traile
 unsigned int scap_reader_n_unclosed(const struct scap_reader *r);
 /* Returns whether there were checksums that are not where they were written: in joined files. */
 bool scap_reader_has_uncompared(const struct scap_reader *r);
+/* At the end: returns whether something behind the packed data was left out, which was logged. */
+bool scap_reader_left_out(const struct scap_reader *r);
 /* Returns whether bytes so far had another checksum than when they were written, or the first block
  * of a section is lost; it was logged. */
 bool scap_reader_is_damaged(const struct scap_reader *r);

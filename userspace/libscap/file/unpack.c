@@ -16,6 +16,7 @@
 
 #define RAW_SZ (256u << 10)
 #define TRAILER_SZ 8 /* of a member of gzip: CRC-32 and length */
+#define ZEROS_MAX (1u << 20) /* so many are read behind the last member */
 
 enum packing { PACKED_NOT, PACKED_GZIP, PACKED_ZSTD };
 
@@ -31,6 +32,7 @@ struct unpacker {
 	uint8_t *raw;
 	size_t raw_at, raw_end;
 	bool in_frame; /* the packed stream is open: an end here is a truncation */
+	unsigned long long frame_at; /* its offset in the file */
 	bool pending; /* the unpacker may hold bytes that did not fit */
 	bool at_end; /* what follows the last member is left out */
 	int err; /* damage found after bytes that are still to be read */
@@ -93,14 +95,42 @@ static ssize_t take_plain(struct unpacker *u, uint8_t *out, size_t room)
 	return n;
 }
 
-/* Reports the damage once all bytes before it were read. */
+/* Returns the offset in the file of what is unpacked next. */
+static unsigned long long packed_at(const struct unpacker *u)
+{
+	return u->taken - (u->raw_end - u->raw_at);
+}
+
+/* Reports the damage once all bytes before it were read. It shows only behind the bytes that are
+ * wrong, at the latest by the checksum of the member or frame. */
 static ssize_t packed_damage(struct unpacker *u, const char *how, size_t got)
 {
 	u->err = scap_fail(u->log, -EBADMSG,
-			   "%s: the compressed data is damaged near byte %llu (%s); events before "
-			   "it were read",
-			   u->name, (unsigned long long)(u->taken - (u->raw_end - u->raw_at)), how);
+			   "%s: the compressed data is damaged between bytes %llu and %llu (%s); "
+			   "events from there may be wrong",
+			   u->name, u->frame_at, packed_at(u), how);
 	return got ? (ssize_t)got : u->err;
+}
+
+/* Says that what follows the last member is left out, unless it is zeros, as behind files on
+ * tapes. */
+static void tell_rest(struct unpacker *u)
+{
+	const unsigned long long at = packed_at(u);
+	size_t n_zeros = 0;
+
+	do {
+		for (; u->raw_at < u->raw_end && !u->raw[u->raw_at]; u->raw_at++)
+			n_zeros++;
+		if (u->raw_at < u->raw_end) {
+			scap_say(
+				u->log, SCAP_LOG_WARN,
+				"%s: what follows the gzip data from byte %llu on is none, and was "
+				"left out",
+				u->name, at);
+			return;
+		}
+	} while (n_zeros < ZEROS_MAX && raw_fill(u) > 0);
 }
 
 /* Works as inflate. zlib sums the bytes of headers; for those of the data gzip_crc is faster, and
@@ -138,6 +168,7 @@ static ssize_t take_gzip(struct unpacker *u, uint8_t *out, size_t room)
 
 	if (!u->in_frame && u->raw[u->raw_at] != 0x1f) {
 		/* Like gzip(1): ignores what follows the last member, mostly zeros. */
+		tell_rest(u);
 		u->at_end = true;
 		return 0;
 	}
@@ -184,10 +215,15 @@ ssize_t unpack_some(struct unpacker *u, uint8_t *out, size_t room)
 
 	if (u->err)
 		return u->err;
+	if (u->at_end)
+		return 0;
 	if (u->packing == PACKED_NOT)
 		return take_plain(u, out, room);
 	do {
 		int more = u->pending ? 1 : raw_fill(u);
+
+		if (!u->in_frame)
+			u->frame_at = packed_at(u);
 
 		if (more < 0 || (more == 0 && !u->in_frame))
 			return more;
@@ -329,6 +365,11 @@ bool unpack_ready(const struct unpacker *u, int timeout_ms)
 uint64_t unpack_taken(const struct unpacker *u)
 {
 	return u->taken;
+}
+
+bool unpack_left_out(const struct unpacker *u)
+{
+	return u->at_end && u->raw_at < u->raw_end;
 }
 
 bool unpack_is_packed(const struct unpacker *u)

@@ -26,6 +26,8 @@ bool unpack_ready(const struct unpacker *u, int timeout_ms);
 /* Returns the bytes up to where the file was read, as packed. */
 uint64_t unpack_taken(const struct unpacker *u);
 bool unpack_is_packed(const struct unpacker *u);
+/* At the end: returns whether something behind the last member of gzip was left out. */
+bool unpack_left_out(const struct unpacker *u);
 /* Returns the size of a regular file; 0: it is none. */
 uint64_t unpack_file_size(const struct unpacker *u);
 

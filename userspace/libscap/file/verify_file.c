@@ -221,6 +221,11 @@ static int verify(struct verifier *v)
 		scap_say(&v->log, SCAP_LOG_ERROR, "%s: the file is damaged", v->path);
 		v->n_findings++;
 	}
+	if (scap_reader_left_out(v->reader)) {
+		scap_say(&v->log, SCAP_LOG_ERROR, "%s: the file goes on behind its packed data",
+			 v->path);
+		v->n_findings++;
+	}
 	if (scap_reader_has_uncompared(v->reader))
 		scap_say(&v->log, SCAP_LOG_WARN,
 			 "%s: what was joined to the first file has checksums of another place: "
