@@ -119,7 +119,8 @@ static int get_count_error(struct sinsp_eval *e, const struct sinsp_field *f, st
 /* clang-format off */
 static const struct sinsp_field_row rows[] = {
 	{"evt.buflen", FIELD_UINT, 0, FIELD_COST_SEARCH, 0, 0, get_buflen,
-	 "bytes read or written; of fcntl, dup and their like the result, as in sysdig: evt.io.bytes has only bytes"},
+	 "bytes read or written; of fcntl, dup and their like the result, as in sysdig: evt.io.bytes "
+	 "has only bytes"},
 	{"evt.buflen.in", FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_HIDDEN, LEN_IN, get_buflen,
 	 "bytes read"},
 	{"evt.buflen.out", FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_HIDDEN, LEN_OUT, get_buflen,
