@@ -131,7 +131,7 @@ static void find_all_msg_flags(void)
 static int peeks(const struct sinsp_evt *evt)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	int at;
+	int8_t at;
 
 	pthread_once(&once, find_all_msg_flags);
 	at = msg_flags[evt_index(evt->info->id)];

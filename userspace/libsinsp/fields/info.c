@@ -231,7 +231,7 @@ static void find_results(void)
 int sinsp_evt_result(const struct sinsp_evt *evt, int64_t *res)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	int at;
+	int8_t at;
 
 	pthread_once(&once, find_results);
 	at = results[evt_index(evt->info->id)];
