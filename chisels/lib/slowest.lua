@@ -30,7 +30,8 @@ end
 -- has read.
 local UNREAD_LEAST_NS, UNREAD_SHARE = 1000000, 10
 
--- Whether a request of the connection begins with a call: that of another one, perhaps, of which this call corrects it.
+-- Whether an item of the connection begins when a client sent a call. That may be the call of another request, and the
+-- next call of the connection the right one.
 function Slowest:has_moved(conn)
   for _, s in ipairs(self) do
     if s.begin ~= s.request.b and s.request.conn == conn then return true end

@@ -88,7 +88,8 @@ local ROWS_MAX = 100000
 local rows_class = {}
 rows_class.__index = rows_class
 
--- Returns by index, for quantiles of a field that have the set of an earlier one, the index of that.
+-- Several quantiles of one field are taken from the set of the first one. Returns the index of the first one by the index
+-- of each other.
 local function shared_sets(values)
   local shared, first = {}, {}
   for i, value in ipairs(values) do

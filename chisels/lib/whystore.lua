@@ -173,7 +173,7 @@ end
 -- Kinds of waits that the call of the waker explains: a write to a file of the freezer, a kill.
 local SAYS_WAKER_CALL = {file = true, other = true, stopped = true, frozen = true}
 
--- The slice of a wait. What few have gets its room only there: a field of the constructor takes memory if it is nil, too.
+-- Returns the slice of a wait. Fields that few waits have are set behind the constructor, which takes memory for nil, too.
 local function wait_slice(begin, e, kind)
   local slice = {
     begin, e, kind, call = field(of_slice.call), object = line(field(of_slice.object)), waker = field(of_slice.waker),

@@ -26,7 +26,7 @@ struct pt_regs {
 	unsigned long si, orig_ax;
 } __attribute__((preserve_access_index));
 
-/* To the stack, which the kernel's check of the copy lets pass soonest; what cannot be read is
+/* Copies go to the stack, for which the kernel's check of a copy is the shortest. Failed ones are
  * counted. */
 #define COPIED_SZ 80
 

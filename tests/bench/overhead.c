@@ -164,25 +164,30 @@ static void say(void *ctx, enum scap_log_level level, const char *text)
 	fprintf(stderr, "overhead: %s\n", text);
 }
 
-/* Programs of @mode, at both ends of calls. */
+/* Attaches the programs of @mode to both ends of calls. */
 static int run_floor(const char *mode)
 {
 	struct floor *f = floor__open();
-	const int is_copy = !strcmp(mode, "copy"), is_empty = !strcmp(mode, "empty");
 
 	if (!f)
 		return fail("the floor programs", -errno);
-	bpf_program__set_autoload(f->progs.floor_enter, !is_copy && !is_empty);
-	bpf_program__set_autoload(f->progs.floor_exit, !is_copy && !is_empty);
-	bpf_program__set_autoload(f->progs.copy_enter, is_copy);
-	bpf_program__set_autoload(f->progs.copy_exit, is_copy);
-	bpf_program__set_autoload(f->progs.empty_enter, is_empty);
-	bpf_program__set_autoload(f->progs.empty_exit, is_empty);
+	const struct {
+		const char *mode;
+		struct bpf_program *enter, *exit;
+	} rows[] = {
+		{"floor", f->progs.floor_enter, f->progs.floor_exit},
+		{"copy", f->progs.copy_enter, f->progs.copy_exit},
+		{"empty", f->progs.empty_enter, f->progs.empty_exit},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		bpf_program__set_autoload(rows[i].enter, !strcmp(mode, rows[i].mode));
+		bpf_program__set_autoload(rows[i].exit, !strcmp(mode, rows[i].mode));
+	}
 	if (floor__load(f) || floor__attach(f))
 		return fail("the floor programs", -errno);
 	waitpid(start_child(), NULL, 0);
 	if (f->bss->n_failed)
-		fprintf(stderr, "overhead: %lu copies failed\n", f->bss->n_failed);
+		fprintf(stderr, "overhead: copies that failed: %lu\n", f->bss->n_failed);
 	floor__destroy(f);
 	return 0;
 }

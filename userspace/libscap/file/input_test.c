@@ -353,14 +353,14 @@ static void test_members(void **state)
 	/* What follows the last one is no member, whichever byte a read begins with. */
 	add_bytes(&packed, "\0\x1f\x8b\x1f", 4);
 	for (size_t n = ends[N - 1]; n < packed.n; n++) {
-		char text[64];
+		char text[96];
 
 		assert_int_equal(read_in_two(&packed, n, &all, &got), 0);
 		assert_int_equal(got, all.n);
 		assert_int_equal(said.n_all, 1);
 		assert_int_equal(said.n_errors, 0);
-		snprintf(text, sizeof(text), "what follows the gzip data from byte %zu on",
-			 ends[N - 1]);
+		snprintf(text, sizeof(text),
+			 "the bytes from %zu on are not gzip data, and were not read", ends[N - 1]);
 		assert_non_null(strstr(said.text, text));
 	}
 	packed.n = ends[N - 1];

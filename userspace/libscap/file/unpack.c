@@ -123,11 +123,9 @@ static void tell_rest(struct unpacker *u)
 		for (; u->raw_at < u->raw_end && !u->raw[u->raw_at]; u->raw_at++)
 			n_zeros++;
 		if (u->raw_at < u->raw_end) {
-			scap_say(
-				u->log, SCAP_LOG_WARN,
-				"%s: what follows the gzip data from byte %llu on is none, and was "
-				"left out",
-				u->name, at);
+			scap_say(u->log, SCAP_LOG_WARN,
+				 "%s: the bytes from %llu on are not gzip data, and were not read",
+				 u->name, at);
 			return;
 		}
 	} while (n_zeros < ZEROS_MAX && raw_fill(u) > 0);
@@ -224,7 +222,6 @@ ssize_t unpack_some(struct unpacker *u, uint8_t *out, size_t room)
 
 		if (!u->in_frame)
 			u->frame_at = packed_at(u);
-
 		if (more < 0 || (more == 0 && !u->in_frame))
 			return more;
 		if (more == 0)

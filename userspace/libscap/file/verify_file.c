@@ -222,7 +222,7 @@ static int verify(struct verifier *v)
 		v->n_findings++;
 	}
 	if (scap_reader_left_out(v->reader)) {
-		scap_say(&v->log, SCAP_LOG_ERROR, "%s: the file goes on behind its packed data",
+		scap_say(&v->log, SCAP_LOG_ERROR, "%s: the file has more than its gzip data",
 			 v->path);
 		v->n_findings++;
 	}

@@ -364,6 +364,7 @@ static int call_interval(struct sinsp_chisel *c, uint64_t ns, int64_t delta)
 	return err ?: look_up_on_event(c);
 }
 
+/* This and the next are functions of their own, so that each event saves no registers for them. */
 static __attribute__((noinline)) int step_interval(struct sinsp_chisel *c, uint64_t ns)
 {
 	const uint64_t sample = ns - ns % c->interval_ns;

@@ -110,21 +110,9 @@ int sinsp_io_moves(const struct scap_event_info *info)
 /* By event: the index of the parameter msg_flags; -1: it has none. */
 static int8_t msg_flags[EVT_INDEX_MAX];
 
-static void find_msg_flags(void *ctx, const struct scap_event_info *info)
+static void find_msg_flags(void)
 {
-	int8_t *at = &msg_flags[evt_index(info->id)];
-
-	(void)ctx;
-	*at = -1;
-	for (int i = 0; i < info->n_params; i++)
-		if (!strcmp(info->params[i].name, "msg_flags"))
-			*at = (int8_t)i;
-}
-
-static void find_all_msg_flags(void)
-{
-	memset(msg_flags, -1, sizeof(msg_flags));
-	scap_event_each(find_msg_flags, NULL);
+	evt_param_find_all(msg_flags, "msg_flags");
 }
 
 /* Returns whether a call that reads leaves the bytes to be read again. */
@@ -133,7 +121,7 @@ static int peeks(const struct sinsp_evt *evt)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int8_t at;
 
-	pthread_once(&once, find_all_msg_flags);
+	pthread_once(&once, find_msg_flags);
 	at = msg_flags[evt_index(evt->info->id)];
 	return at >= 0 && (unsigned int)at < evt->params.n &&
 	       number_in(&evt->params.v[at]) & KERNEL_MSG_PEEK;

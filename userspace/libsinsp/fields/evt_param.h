@@ -16,7 +16,11 @@ static inline int evt_param_at(const struct sinsp_evt *evt, const char *name)
 	return -1;
 }
 
-/* The same; -1 also if it is empty. */
+/* Sets @at, by event type (evt_index), to the number of the first parameter of that name; -1: none.
+ */
+void evt_param_find_all(int8_t at[EVT_INDEX_MAX], const char *name);
+
+/* As evt_param_at; -1 also if it is empty. */
 static inline int evt_param_filled(const struct sinsp_evt *evt, const char *name)
 {
 	const int at = evt_param_at(evt, name);

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "evt_param.h"
 #include "fd.h"
 #include "syslog_message.h"
 #include "value.h"
@@ -208,24 +209,12 @@ void sinsp_generic_types(void (*fn)(void *ctx, const char *type), void *ctx)
 	fn(ctx, no_name);
 }
 
-/* By event: the index of the parameter with the result; -1: it has none. */
+/* By event: the index of the parameter res; -1: it has none. */
 static int8_t results[EVT_INDEX_MAX];
-
-static void find_result(void *ctx, const struct scap_event_info *info)
-{
-	int8_t *at = &results[evt_index(info->id)];
-
-	(void)ctx;
-	*at = info->flags & EF_CREATES_FD && !evt_is_enter(info->id) ? 0 : -1;
-	for (int i = (int)info->n_params - 1; i >= 0; i--)
-		if (!strcmp(info->params[i].name, "res"))
-			*at = (int8_t)i;
-}
 
 static void find_results(void)
 {
-	memset(results, -1, sizeof(results));
-	scap_event_each(find_result, NULL);
+	evt_param_find_all(results, "res");
 }
 
 int sinsp_evt_result(const struct sinsp_evt *evt, int64_t *res)
@@ -235,7 +224,8 @@ int sinsp_evt_result(const struct sinsp_evt *evt, int64_t *res)
 
 	pthread_once(&once, find_results);
 	at = results[evt_index(evt->info->id)];
-
+	if (at < 0 && evt->info->flags & EF_CREATES_FD && !evt_is_enter(evt->info->id))
+		at = 0; /* the descriptor */
 	if (at < 0 || (unsigned int)at >= evt->params.n || evt->params.v[at].len != sizeof(*res))
 		return 0;
 	*res = (int64_t)get_u64(evt->params.v[at].p);
