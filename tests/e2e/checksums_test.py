@@ -94,7 +94,7 @@ class Checksums(unittest.TestCase):
         second[-8:-4] = gzip.compress(self.data[100000:], 1)[-8:-4]
         code, _, text = self.packed(first + second, "-q")
         self.assertEqual(code, 1)
-        self.assertIn(f"between bytes {len(first)} and {len(first + second)} (incorrect data check); events from there may be wrong",
+        self.assertIn(f"between byte {len(first)} and byte {len(first + second)} (incorrect data check); events from there may be wrong",
                       text)
 
     def test_pipe(self):

@@ -378,7 +378,7 @@ static void test_members(void **state)
 				assert_int_equal(read_in_two(&packed, ends[i] + n, &all, &got),
 						 -EBADMSG);
 				assert_int_equal(got, (i + 1) * SZ);
-				snprintf(part, sizeof(part), "between bytes %zu and %zu",
+				snprintf(part, sizeof(part), "between byte %zu and byte %zu",
 					 i ? ends[i - 1] : 0, ends[i]);
 				assert_non_null(strstr(said.text, part));
 				assert_non_null(strstr(said.text, at < -4 ? "incorrect data check"

@@ -106,7 +106,7 @@ static unsigned long long packed_at(const struct unpacker *u)
 static ssize_t packed_damage(struct unpacker *u, const char *how, size_t got)
 {
 	u->err = scap_fail(u->log, -EBADMSG,
-			   "%s: the compressed data is damaged between bytes %llu and %llu (%s); "
+			   "%s: the compressed data is damaged between byte %llu and byte %llu (%s); "
 			   "events from there may be wrong",
 			   u->name, u->frame_at, packed_at(u), how);
 	return got ? (ssize_t)got : u->err;
