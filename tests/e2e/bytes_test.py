@@ -129,6 +129,16 @@ class Bytes(unittest.TestCase):
         self.assertEqual(sum(r["bytes"] for r in self.chisel("topprocs_file")), everything)
         self.assertEqual(sum(r["bytes"] for r in self.chisel("iotop")), everything)
 
+    def test_views(self):
+        """The tables of saker top count as topfiles_bytes does, and each file's calls."""
+        lines = e2e.run(e2e.SAKER, "top", "-r", self.capture, "-b", "-v", "files").splitlines()
+        self.assertEqual(lines[1].split()[:3], ["BYTES", "IN", "BYTES"])
+        shown = {os.path.basename(cells[-1]): cells[:2] for cells in map(str.split, lines[2:]) if cells[-1].startswith(self.dir)}
+        for name, (n_read, n_written) in self.by_file().items():
+            if n_read in (0, SIZE) and n_written in (0, SIZE):
+                self.assertEqual(shown[name], [f"{n / 1024:.0f}K" if n else "0" for n in (n_read, n_written)], name)
+        self.assertLess({p + end for p in ALWAYS for end in (".in", ".out")}, shown.keys())
+
     def test_network(self):
         e2e.need("nginx")
         sent = {r["proc.name"]: r["sent"] for r in self.chisel("topprocs_net")}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "event/event_table.h"
+#include "fields/evt_io.h"
 #include "fields/field.h"
 #include "filter/filter.h"
 
@@ -18,11 +19,9 @@ static int begins(const char *text, const char *begin)
 	return strncmp(text, begin, strlen(begin)) == 0;
 }
 
-/* Others of EC_IO_OTHER, such as fcntl, have results that are no bytes. */
 static void add_io(void *types, const struct scap_event_info *info)
 {
-	if (info->category == EC_IO_READ || info->category == EC_IO_WRITE ||
-	    info->id == EVT_SPLICE_X)
+	if (sinsp_io_moves(info))
 		scap_types_add(types, info->id);
 }
 
@@ -57,7 +56,7 @@ static int add_field(struct top_needs *n, const char *name)
 	sinsp_field_fini(&field);
 	if (r <= 0)
 		return 0;
-	if (begins(name, "evt.buflen")) {
+	if (begins(name, "evt.io.") || begins(name, "evt.buflen")) {
 		scap_event_each(add_io, n->types);
 		return 1;
 	}

@@ -557,11 +557,12 @@ static void test_needs(void **state)
 
 	(void)state;
 	needs_of(&none, "proc.exeline", "evt.type!=switch", NULL);
-	needs_of(&io, "evt.buflen.file", "", "");
+	needs_of(&io, "evt.io.file_bytes", "", "");
 	assert_true(none.few && io.few);
 	assert_false(has_type(&none, EVT_READ_X));
 	assert_true(has_type(&io, EVT_READ_X));
 	assert_false(has_type(&io, EVT_OPENAT2_X));
+	assert_true(has_type(&io, EVT_COPY_FILE_RANGE_X));
 	assert_false(has_type(&io, EVT_FCNTL_X));
 	assert_true(top_needs_cover(&all, &io));
 	assert_true(top_needs_cover(&io, &none));

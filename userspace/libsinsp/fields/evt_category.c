@@ -27,10 +27,8 @@ unsigned int evt_category(const struct sinsp_evt *evt)
 	return scap_ppm_sc_category(code);
 }
 
-enum fd_kind evt_fd_kind(const struct sinsp_evt *evt)
+enum fd_kind evt_kind_of_fd(const struct sinsp_fd *fd)
 {
-	const struct sinsp_fd *fd = evt->fd;
-
 	switch (fd ? fd->type : 0) {
 	case SCAP_FD_FILE:
 	case SCAP_FD_FILE_V2:
@@ -51,6 +49,11 @@ enum fd_kind evt_fd_kind(const struct sinsp_evt *evt)
 	default:
 		return fd ? FD_OTHER : FD_NONE;
 	}
+}
+
+enum fd_kind evt_fd_kind(const struct sinsp_evt *evt)
+{
+	return evt_kind_of_fd(evt->fd);
 }
 
 int evt_is_io(const struct sinsp_evt *evt)

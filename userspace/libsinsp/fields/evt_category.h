@@ -11,7 +11,8 @@ enum fd_kind { FD_NONE, FD_FILE, FD_NET, FD_IPC, FD_OTHER };
 int evt_is_generic(const struct sinsp_evt *evt);
 /* Returns the category (EC_*); of a generic call that of the call. */
 unsigned int evt_category(const struct sinsp_evt *evt);
-/* Returns the kind of the event's file. */
+/* Returns the kind of a file, or of the event's file; NULL: FD_NONE. */
+enum fd_kind evt_kind_of_fd(const struct sinsp_fd *fd);
 enum fd_kind evt_fd_kind(const struct sinsp_evt *evt);
 /* Returns whether the event moves data. */
 int evt_is_io(const struct sinsp_evt *evt);

@@ -27,9 +27,24 @@ static void set_files(struct sinsp_evt *evt, int64_t fd, int64_t other)
 	evt->other_fd = sinsp_thread_fd(evt->thread, other);
 }
 
+static const char *of_kind(const char *n_bytes, const char *file, const char *kind)
+{
+	return file && strcmp(file, kind) == 0 ? n_bytes : NULL;
+}
+
 static void expect(struct fixture *f, const struct sinsp_evt *evt, const struct row *r)
 {
+	const char *file_read = of_kind(r->read, r->from, FILE3);
+	const char *file_written = of_kind(r->written, r->to, FILE3);
+	const char *net_read = of_kind(r->read, r->from, SOCK4);
+	const char *net_written = of_kind(r->written, r->to, SOCK4);
 	const struct field_want want[] = {
+		{FIXTURE_TID, "evt.io.file_read_bytes", file_read},
+		{FIXTURE_TID, "evt.io.file_write_bytes", file_written},
+		{FIXTURE_TID, "evt.io.file_bytes", file_read ?: file_written},
+		{FIXTURE_TID, "evt.io.net_read_bytes", net_read},
+		{FIXTURE_TID, "evt.io.net_write_bytes", net_written},
+		{FIXTURE_TID, "evt.io.net_bytes", net_read ?: net_written},
 		{FIXTURE_TID, "evt.io.read_bytes", r->read},
 		{FIXTURE_TID, "evt.io.write_bytes", r->written},
 		{FIXTURE_TID, "evt.io.bytes", r->all},
@@ -109,7 +124,8 @@ static void test_vmsplice_of_the_reading_end(void **state)
 {
 	const struct scap_param moved[] = {I64(9)};
 	const struct row row = {0, "9", NULL, "9", FILE3, NULL, {{0}}};
-	struct sinsp_fd fd = {.num = 3, .name = FILE3, .open_flags = SINSP_O_RDONLY};
+	struct sinsp_fd fd = {
+		.num = 3, .name = FILE3, .type = SCAP_FD_FILE, .open_flags = SINSP_O_RDONLY};
 	struct fixture *f = *state;
 	struct ppm_evt_hdr hdr;
 	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_VMSPLICE_X, moved, 1);

@@ -4,7 +4,11 @@
 
 #include <stdio.h>
 
+#include "evt_category.h"
+#include "fd.h"
 #include "field_rows.h"
+
+enum { OF_FILE = 4, OF_NET = 8 }; /* beside enum sinsp_io_end */
 
 /* Plaintext of TLS moves as encrypted bytes, which count. */
 static int is_counted(const struct sinsp_evt *evt)
@@ -22,6 +26,28 @@ static int get_bytes(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 	if (!ends || !is_counted(e->evt))
 		return 0;
 	return field_u(v, ends == (SINSP_IO_READ | SINSP_IO_WRITE) ? 2 * n : n);
+}
+
+static int is_of_kind(const struct sinsp_fd *fd, unsigned int variant)
+{
+	if (variant & OF_NET)
+		return evt_kind_of_fd(fd) == FD_NET;
+	return evt_kind_of_fd(fd) == FD_FILE && fd->type != SCAP_FD_DIRECTORY;
+}
+
+static int get_bytes_of_kind(struct sinsp_eval *e, const struct sinsp_field *f,
+			     struct sinsp_value *v, const struct sinsp_value **more)
+{
+	const unsigned int variant = f->row->variant;
+	struct sinsp_io io;
+	unsigned int n;
+
+	(void)more;
+	if (!sinsp_evt_io(e->evt, &io) || !is_counted(e->evt))
+		return 0;
+	n = (io.ends & variant & SINSP_IO_READ && is_of_kind(io.in, variant)) +
+	    (io.ends & variant & SINSP_IO_WRITE && is_of_kind(io.out, variant));
+	return n ? field_u(v, n * io.n_bytes) : 0;
 }
 
 static int get_space(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
@@ -66,6 +92,8 @@ static int get_end(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 /* clang-format off */
 #define BYTES(name, variant, help)                                                                 \
 	{name, FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_OF_IO, variant, get_bytes, help, NULL}
+#define BYTES_OF(name, variant, help)                                                              \
+	{name, FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_OF_IO, variant, get_bytes_of_kind, help, NULL}
 #define END(name, type, variant, help)                                                             \
 	{name, FIELD_##type, 0, FIELD_COST_SEARCH, 0, variant, get_end, help, NULL,                \
 	 .needs = FIELD_NEEDS_FILES}
@@ -84,6 +112,17 @@ static const struct sinsp_field_row rows[] = {
 	{"evt.io.space_bytes", FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_OF_IO, 0, get_space,
 	 "evt.io.write_bytes, or bytes that fallocate reserved in the file fd.out.name",
 	    NULL},
+	BYTES_OF("evt.io.file_bytes", OF_FILE | SINSP_IO_READ | SINSP_IO_WRITE,
+	    "evt.io.bytes of files, without directories"),
+	BYTES_OF("evt.io.file_read_bytes", OF_FILE | SINSP_IO_READ, "evt.io.read_bytes of files"),
+	BYTES_OF("evt.io.file_write_bytes", OF_FILE | SINSP_IO_WRITE,
+	    "evt.io.write_bytes of files"),
+	BYTES_OF("evt.io.net_bytes", OF_NET | SINSP_IO_READ | SINSP_IO_WRITE,
+	    "evt.io.bytes of IPv4 and IPv6 sockets"),
+	BYTES_OF("evt.io.net_read_bytes", OF_NET | SINSP_IO_READ,
+	    "evt.io.read_bytes of IPv4 and IPv6 sockets"),
+	BYTES_OF("evt.io.net_write_bytes", OF_NET | SINSP_IO_WRITE,
+	    "evt.io.write_bytes of IPv4 and IPv6 sockets"),
 	ENDS("num", INT),
 	ENDS("type", STR),
 	ENDS("name", PATH),

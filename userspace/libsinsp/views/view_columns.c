@@ -139,6 +139,8 @@ static int add_column(struct view_columns *c, const struct sinsp_view *view,
 		.is_rate = info->aggregation == SINSP_VIEW_TIME_AVG ||
 			   info->groupby_aggregation == SINSP_VIEW_TIME_AVG,
 	};
+	c->has_io |= (f->field.row->flags & FIELD_F_OF_IO) != 0;
+	c->is_by_file |= info->is_key && strncmp(f->field.row->name, "fd.", 3) == 0;
 	f->percent = percents[info->aggregation];
 	f->takes_last = col->type.kind == VIEW_TEXT && info->aggregation == SINSP_VIEW_MAX;
 	f->keeps_first = (info->aggregation == SINSP_VIEW_FIRST ||

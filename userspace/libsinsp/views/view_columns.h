@@ -16,6 +16,8 @@ struct view_columns {
 	size_t n;
 	size_t n_keys; /* not shown: 0 of a list, 1, or 2 with a groupby key */
 	uint32_t sorting_col; /* shown column, from 1; 0: none */
+	uint8_t has_io; /* a column has bytes of the files that an event reads and writes */
+	uint8_t is_by_file; /* the key is of a file */
 };
 
 /* Returns 0; -EINVAL with *err set; -ENOMEM. Free @c with view_columns_fini, also then. */

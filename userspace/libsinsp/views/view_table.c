@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "event/event_table.h"
+#include "fields/evt_io.h"
 #include "filter/filter.h"
 #include "state/inspector.h"
 #include "view_cell.h"
@@ -261,15 +262,45 @@ static int table_event(struct view_table *t)
 		      : update_row(t, view_row(&t->rows, (size_t)at));
 }
 
-int view_table_event(struct view_table *t, const struct sinsp_evt *evt)
+/* Returns 1 if the view shows the event, 0 if not, or a negative errno. */
+static int selects(struct view_table *t, const struct sinsp_evt *evt)
 {
-	const int r = t->filter ? sinsp_filter_run(t->filter, evt) : 1;
+	return t->filter ? sinsp_filter_run(t->filter, evt) : 1;
+}
 
-	if (r <= 0)
-		return r;
+static int add_event(struct view_table *t, const struct sinsp_evt *evt)
+{
 	t->eval.insp = evt->insp;
 	sinsp_eval_set(&t->eval, evt);
 	return is_list(t) ? list_event(t) : table_event(t);
+}
+
+/* Adds the event to the rows of both files, or with the end that the filter selects. To the row of a
+ * thread it is added once, since its calls are counted, too. */
+static int add_ends(struct view_table *t, const struct sinsp_evt *evt,
+		    const struct sinsp_evt ends[2])
+{
+	const int in = selects(t, &ends[0]), out = selects(t, &ends[1]);
+	int r = in < 0 ? in : out < 0 ? out : 0;
+
+	if (in > 0 && out > 0 && !t->cols.is_by_file)
+		return add_event(t, evt);
+	if (!r && in > 0)
+		r = add_event(t, &ends[0]);
+	if (!r && out > 0)
+		r = add_event(t, &ends[1]);
+	return r;
+}
+
+int view_table_event(struct view_table *t, const struct sinsp_evt *evt)
+{
+	struct sinsp_evt ends[2];
+	int r;
+
+	if (t->cols.has_io && !is_list(t) && sinsp_evt_split(evt, ends))
+		return add_ends(t, evt, ends);
+	r = selects(t, evt);
+	return r > 0 ? add_event(t, evt) : r;
 }
 
 /* ---- the end of an interval ---- */

@@ -230,6 +230,65 @@ static void test_defaults(void **state)
 	view_table_free(t);
 }
 
+/* Adds a sendfile of 9 bytes from a file to a connection. */
+static void add_sendfile(struct fixture *f, struct view_table *t)
+{
+	const struct scap_param params[] = {I64(9), U64(0)};
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_SENDFILE_X, params, 2);
+
+	evt.fdnum = 4;
+	evt.other_fdnum = 3;
+	evt.fd = sinsp_thread_fd(evt.thread, evt.fdnum);
+	evt.other_fd = sinsp_thread_fd(evt.thread, evt.other_fdnum);
+	assert_int_equal(view_table_event(t, &evt), 0);
+}
+
+/* A call with two files has a row for each; in the row of its thread it is one call. */
+static void test_two_files(void **state)
+{
+	struct sinsp_view_column cols[] = {
+		COLUMN("fd.type", .is_key = 1, .is_sorting = 1),
+		COLUMN("evt.io.file_read_bytes", .aggregation = SINSP_VIEW_SUM),
+		COLUMN("evt.io.net_write_bytes", .aggregation = SINSP_VIEW_SUM),
+		COLUMN("evt.count", .aggregation = SINSP_VIEW_SUM),
+	};
+	static const uint64_t by_file[][3] = {{9, 0, 1}, {0, 9, 1}}; /* file, ipv4 */
+	/* of its thread, by filter: both files, and each */
+	static const struct {
+		const char *filter;
+		uint64_t sums[3];
+	} rows[] = {
+		{"", {9, 9, 1}},
+		{"evt.io.bytes=18", {0, 0, 0}},
+		{"fd.type in (file, ipv4)", {9, 9, 1}},
+		{"fd.type=file", {9, 0, 1}},
+		{"fd.type=ipv4", {0, 9, 1}},
+	};
+	struct sinsp_view view = VIEW(cols, "table", "");
+	struct view_table *t;
+
+	view.use_defaults = 1;
+	t = make(&view, 0);
+	add_sendfile(*state, t);
+	assert_int_equal(view_table_end(t, NULL, FIXTURE_TS), 0);
+	assert_int_equal(view_table_n_rows(t), 2);
+	for (size_t i = 0; i < 2; i++)
+		for (size_t c = 0; c < 3; c++)
+			assert_int_equal(view_table_cells(t, i)[c].u, by_file[i][c]);
+	view_table_free(t);
+	cols[0].field = "thread.tid";
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		view.filter = rows[i].filter;
+		t = make(&view, 0);
+		add_sendfile(*state, t);
+		for (size_t c = 0; c < 3 && rows[i].sums[2]; c++)
+			assert_int_equal(only_row(t)[c].u, rows[i].sums[c]);
+		assert_int_equal(view_table_n_rows(t), rows[i].sums[2]);
+		view_table_free(t);
+	}
+}
+
 /* A sum of means is known if one of them is. */
 static void test_unknown(void **state)
 {
@@ -499,6 +558,7 @@ int main(void)
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_sorting_and_bound),
 		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_two_files),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_errors),
