@@ -5,7 +5,6 @@
 
 #include "untrusted.bpf.h"
 #include "writer.bpf.h"
-#include <bpf/bpf_core_read.h>
 
 #include "shared/convert.h"
 
@@ -21,7 +20,6 @@ __noinline u64 fd_file_addr(s32 fd)
 	struct files_struct *files = task->files;
 	struct file **table;
 	struct fdtable *fdt;
-	u64 addr = 0;
 
 	if (!files)
 		return 0;
@@ -29,8 +27,7 @@ __noinline u64 fd_file_addr(s32 fd)
 	if (!fdt || (u32)fd >= fdt->max_fds)
 		return 0;
 	table = fdt->fd;
-	bpf_probe_read_kernel(&addr, sizeof(addr), table + (u32)fd);
-	return addr;
+	return peek_word(table + (u32)fd);
 }
 
 /* Returns the open file of @fd; NULL: none. */
@@ -54,44 +51,17 @@ struct file_id {
 	bool is_fifo;
 };
 
-#define NEAR_SZ 48 /* maximum distance of two fields that are read at once */
-
-/* Reads *@a and *@b, of 4 or 8 bytes, at offsets @at_a and @at_b of @p. These are constant at load,
- * so the kernel keeps only one of the two paths. */
-static __always_inline void read_two(const void *p, u32 at_a, void *a, u32 a_sz, u32 at_b, void *b,
-				     u32 b_sz)
-{
-	u32 from = at_a < at_b ? at_a : at_b, to = at_a < at_b ? at_b : at_a;
-	u8 near[NEAR_SZ] __attribute__((aligned(8)));
-
-	if (to - from + sizeof(u64) > NEAR_SZ) {
-		bpf_probe_read_kernel(a, a_sz, p + at_a);
-		bpf_probe_read_kernel(b, b_sz, p + at_b);
-		return;
-	}
-	bpf_probe_read_kernel(near, NEAR_SZ, p + from);
-	__builtin_memcpy(a, near + (at_a - from), a_sz);
-	__builtin_memcpy(b, near + (at_b - from), b_sz);
-}
-
-#define READ_TWO(p, a, to_a, b, to_b)                                                              \
-	read_two(p, bpf_core_field_offset((p)->a), to_a, sizeof(*(to_a)),                          \
-		 bpf_core_field_offset((p)->b), to_b, sizeof(*(to_b)))
-
 static __always_inline struct file_id file_id_of(struct file *file)
 {
-	struct super_block *sb = NULL;
-	struct inode *inode = NULL;
+	struct inode *inode = PEEK(file, f_inode);
 	struct file_id id = {};
-	u32 mode = 0;
 
-	READ_TWO(file, f_inode, &inode, f_mode, &mode);
 	if (!inode)
 		return id;
-	READ_TWO(inode, i_sb, &sb, i_ino, &id.ino);
-	id.dev = dev_number(BPF_CORE_READ(sb, s_dev));
-	id.created = mode & FMODE_CREATED;
-	id.is_fifo = (BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFIFO;
+	id.ino = PEEK(inode, i_ino);
+	id.dev = dev_number(PEEK(PEEK(inode, i_sb), s_dev));
+	id.created = PEEK(file, f_mode) & FMODE_CREATED;
+	id.is_fifo = (PEEK(inode, i_mode) & S_IFMT) == S_IFIFO;
 	return id;
 }
 
@@ -105,19 +75,17 @@ static __always_inline u64 fd_ino(s32 fd)
 {
 	struct file *file = fd_file(fd);
 
-	return file ? BPF_CORE_READ(file, f_inode, i_ino) : 0;
+	return file ? PEEK(PEEK(file, f_inode), i_ino) : 0;
 }
 
 /* Returns the socket behind @fd; NULL: not a socket. */
 static __always_inline struct sock *fd_sock(s32 fd)
 {
 	struct file *file = fd_file(fd);
-	struct socket *socket;
 
-	if (!file || (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) != S_IFSOCK)
+	if (!file || (PEEK(PEEK(file, f_inode), i_mode) & S_IFMT) != S_IFSOCK)
 		return NULL;
-	socket = BPF_CORE_READ(file, private_data);
-	return BPF_CORE_READ(socket, sk);
+	return PEEK((struct socket *)PEEK(file, private_data), sk);
 }
 
 #endif /* DRIVER_FD_BPF_H */

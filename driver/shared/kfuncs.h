@@ -29,8 +29,9 @@ enum kfunc {
  * bpf_preempt_enable if the kernel runs the programs preemptibly (Linux 7.0), else nothing;
  * is_preemptible is a constant that says which. So older kernels pay nothing. Iterators are
  * preemptible on every kernel: pin_iter and unpin_iter are the same functions wherever the kernel
- * has them (Linux 6.10). untrusted is bpf_rdonly_cast (Linux 6.2), else its argument; task_type the
- * number of struct task_struct.
+ * has them (Linux 6.10). untrusted is bpf_rdonly_cast (Linux 6.2), else its argument; can_cast is a
+ * constant that says which. task_type is the number of struct task_struct, word_type that of struct
+ * timespec64, which begins with a plain number of 8 bytes.
  */
 enum {
 	KFUNC_PIN = KFUNC_END,
@@ -39,7 +40,9 @@ enum {
 	KFUNC_UNPIN_ITER,
 	KFUNC_IS_PREEMPTIBLE,
 	KFUNC_UNTRUSTED,
+	KFUNC_CAN_CAST,
 	KFUNC_TASK_TYPE,
+	KFUNC_WORD_TYPE,
 };
 
 #endif /* DRIVER_SHARED_KFUNCS_H */

@@ -145,7 +145,8 @@ static int is_indexed(unsigned int kind, const char *name)
 {
 	return (kind == BTF_KIND_TYPEDEF && !strncmp(name, "btf_trace_", strlen("btf_trace_"))) ||
 	       (kind == BTF_KIND_FUNC && !strncmp(name, "bpf_", strlen("bpf_"))) ||
-	       (kind == BTF_KIND_STRUCT && !strcmp(name, "task_struct"));
+	       (kind == BTF_KIND_STRUCT &&
+		(!strcmp(name, "task_struct") || !strcmp(name, "timespec64")));
 }
 
 static uint32_t chain_of(const char *name)

@@ -52,7 +52,7 @@ struct live_progs {
 	int sys_exit_id; /* type number of its tracepoint */
 	int is_preemptible; /* the kernel preempts programs */
 	int kfunc_ids[N_KFUNCS]; /* a negative errno if the kernel has none */
-	int task_type; /* of struct task_struct; the same */
+	int task_type, word_type; /* of struct task_struct, timespec64; the same */
 };
 
 /* libbpf's callbacks have no context for this: one load at a time. */
@@ -136,10 +136,16 @@ static struct bpf_insn constant(int n)
 	return (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = n};
 }
 
+static int can_cast(const struct live_progs *p)
+{
+	return p->task_type >= 0 && p->word_type >= 0 &&
+	       p->kfunc_ids[KFUNC_RDONLY_CAST - KFUNC_FIRST] >= 0;
+}
+
 /* Returns the cast, or its first argument. */
 static void put_cast(const struct live_progs *p, struct bpf_insn *in)
 {
-	if (p->task_type >= 0 && p->kfunc_ids[KFUNC_RDONLY_CAST - KFUNC_FIRST] >= 0)
+	if (can_cast(p))
 		put_kfunc(p, in, KFUNC_RDONLY_CAST);
 	else
 		*in = (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_X,
@@ -166,8 +172,14 @@ static void put_call(const struct live_progs *p, struct bpf_insn *in)
 	case KFUNC_UNTRUSTED:
 		put_cast(p, in);
 		break;
+	case KFUNC_CAN_CAST:
+		*in = constant(can_cast(p));
+		break;
 	case KFUNC_TASK_TYPE:
 		*in = constant(p->task_type);
+		break;
+	case KFUNC_WORD_TYPE:
+		*in = constant(p->word_type);
 		break;
 	case KFUNC_IS_PREEMPTIBLE:
 		*in = constant(p->is_preemptible);
@@ -409,6 +421,7 @@ static int read_kernel(struct live_progs *p)
 	p->sys_exit_id = kernel_btf_id(p->kernel, BTF_KIND_TYPEDEF, "btf_trace_sys_exit");
 	find_kfuncs(p);
 	p->task_type = kernel_btf_id(p->kernel, BTF_KIND_STRUCT, "task_struct");
+	p->word_type = kernel_btf_id(p->kernel, BTF_KIND_STRUCT, "timespec64");
 	p->is_preemptible = find_preemptible(p);
 	return p->sys_exit_id < 0 ? p->sys_exit_id : 0;
 }
