@@ -286,9 +286,7 @@ static __always_inline bool call_recover(struct drv_slot *slot, const struct pt_
 			return false;
 		if (slot->call.state == CALL_BORN)
 			slot->call.flags |= sel_flags(sel, &slot->call);
-		if (ring && slot->call.state == CALL_BORN)
-			ring->hdr.counters[0].n_no_enter++;
-		else if (ring)
+		if (ring && slot->call.state != CALL_BORN) /* a child has not entered its clone */
 			ring->hdr.counters[0].n_saved++;
 	} else {
 		if ((u32)regs->orig_ax == (u32)-1 || !call_in(&cfg.want, nr, ia32) ||

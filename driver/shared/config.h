@@ -192,7 +192,7 @@ struct drv_counters {
 	u64 lost[DRV_DROP_ROOM][LOST_ROOM]; /* by enum drv_drop and enum drv_lost */
 	struct drv_lost_span lost_at[DRV_DROP_ROOM];
 	u64 n_saved; /* exits whose task was switched out after the enter */
-	u64 n_no_enter; /* exits without an enter: latency unknown */
+	u64 n_no_enter; /* exits without an enter, but of clone in a child: latency unknown */
 	u64 n_storage_fail; /* enters that could not be saved at a task switch */
 	u64 n_self; /* calls of saker itself, not recorded */
 	u64 n_filtered; /* filtered; see also struct drv_slot */

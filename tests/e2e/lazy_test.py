@@ -4,6 +4,7 @@
 none."""
 
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -104,6 +105,14 @@ class LazyEnter(unittest.TestCase):
         clones = [l for l in lines if l.type == "clone"]
         self.assertEqual([l.dir for l in clones].count(">"), 1)
         self.assertEqual(sorted(l.result() == 0 for l in clones if l.dir == "<"), [False, True])
+
+    def test_ends_of_clones_lack_nothing(self):
+        """Children have not entered the clone whose end they have: only the call in which the command waited has no enter."""
+        report = subprocess.run([e2e.SAKER, "-q", "-v", "-w", os.path.join(self.dir, "forks.scap"), "--", "sh", "-c",
+                                 "(true); (true); (true)"], check=True, capture_output=True, text=True).stderr
+        self.assertIn("records delivered", report)
+        n = re.search(r"exits without an enter +(\d+)", report)
+        self.assertLessEqual(int(n[1]) if n else 0, 1)
 
     def test_call_older_than_the_capture(self):
         e2e.somebody(self)
