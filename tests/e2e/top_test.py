@@ -45,6 +45,17 @@ for i in range(20):
 """
 
 
+# A client that closes before the server has answered.
+UNANSWERED = """
+import socket
+with socket.create_server(("127.0.0.1", 0)) as s, socket.create_connection(s.getsockname()) as c:
+    at = s.accept()[0]
+    c.sendall(b"GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n")
+    at.recv(1000)
+    c.close()
+"""
+
+
 def top(*args, status=0):
     return e2e.run("timeout", "15", e2e.SAKER, "top", *args, status=status)
 
@@ -216,6 +227,14 @@ class Views(unittest.TestCase):
                               "events", "users"}, found)
         rows = slices(top("-r", path, "-j", "-v", "requests"))[0]["data"]
         self.assertEqual([r["d"][1:3] for r in rows if r["k"].endswith(" GET /item/*")], [[20, 20]])  # all failed
+
+    def test_unknown(self):
+        """A request without an answer has no status, which is not 0."""
+        path = os.path.join(e2e.own_dir(self), "made.scap")
+        e2e.need_live()
+        e2e.run("timeout", "15", e2e.SAKER, "-q", "-w", path, "--requests", "--", sys.executable, "-I", "-c", UNANSWERED)
+        rows = slices(top("-r", path, "-j", "-v", "requests_list"))[0]["data"]
+        self.assertEqual({tuple(r["d"][5:7]) for r in rows if r["d"][2] == "client"}, {(None, "unanswered")})
 
     def test_live_requests(self):
         """The kernel records what requests are made from."""

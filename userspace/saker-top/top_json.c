@@ -129,12 +129,12 @@ static void put_key(struct json *j, const struct view_cell *c, const struct view
 	put(j, "\"");
 }
 
-/* As csysdig, an unknown number of a file is 0. */
+/* As csysdig, an unknown number of a file is 0, unless it is one that csysdig does not have. */
 static void put_row(struct json *j, const struct top_slice *slice, size_t i)
 {
 	const struct view_cell *cells = view_table_cells(slice->table, i), *key;
 	const double seconds = (double)slice->length_ns / 1e9;
-	const int is_live = !slice->options->read;
+	const int is_file = slice->options->read != NULL;
 	const struct view_column *cols;
 	struct view_type type;
 	size_t n;
@@ -143,7 +143,7 @@ static void put_row(struct json *j, const struct top_slice *slice, size_t i)
 	put(j, "{\"d\":[");
 	for (size_t k = 0; k < n; k++) {
 		put(j, k ? "," : "");
-		if (is_live && top_cell_is_unknown(&cells[k], &cols[k]))
+		if ((!is_file || cols[k].is_new) && top_cell_is_unknown(&cells[k], &cols[k]))
 			put(j, "null");
 		else
 			put_cell(j, &cells[k], &cols[k].type, cols[k].is_rate ? seconds : 0);

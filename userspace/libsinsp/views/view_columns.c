@@ -121,6 +121,8 @@ static int check_percentile(const struct view_column *col, const struct sinsp_vi
 	return 0;
 }
 
+enum { NEEDS_NEW = FIELD_NEEDS_REQUESTS | FIELD_NEEDS_SLICES | FIELD_NEEDS_TCP };
+
 static int add_column(struct view_columns *c, const struct sinsp_view *view,
 		      const struct sinsp_view_column *info, uint32_t depth, struct view_error *err)
 {
@@ -138,6 +140,7 @@ static int add_column(struct view_columns *c, const struct sinsp_view *view,
 		.type = view_type_of(&f->field),
 		.is_rate = info->aggregation == SINSP_VIEW_TIME_AVG ||
 			   info->groupby_aggregation == SINSP_VIEW_TIME_AVG,
+		.is_new = (f->field.row->needs & NEEDS_NEW) != 0,
 	};
 	c->has_io |= (f->field.row->flags & FIELD_F_OF_IO) != 0;
 	c->is_by_file |= info->is_key && strncmp(f->field.row->name, "fd.", 3) == 0;

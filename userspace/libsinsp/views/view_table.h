@@ -28,6 +28,7 @@ struct view_column {
 	const struct sinsp_view_column *info;
 	struct view_type type;
 	uint8_t is_rate; /* a sum per second: divide by the length of the interval */
+	uint8_t is_new; /* of events that csysdig does not have: requests, slices, TCP */
 };
 
 struct view_error {
