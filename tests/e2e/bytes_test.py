@@ -139,6 +139,25 @@ class Bytes(unittest.TestCase):
                 self.assertEqual(shown[name], [f"{n / 1024:.0f}K" if n else "0" for n in (n_read, n_written)], name)
         self.assertLess({p + end for p in ALWAYS for end in (".in", ".out")}, shown.keys())
 
+    def test_selections_of_views(self):
+        """A filter of either file, or of both, selects the call in each table of saker top."""
+        source, target = (os.path.join(self.dir, "copy_file_range." + end) for end in ("in", "out"))
+        def rows(view, selection):
+            lines = e2e.run(e2e.SAKER, "top", "-r", self.capture, "-b", "-v", view, selection).splitlines()[2:]
+            return {cells[-1]: cells for cells in map(str.split, lines)}
+        one = f"evt.type=copy_file_range and fd.name={source}"
+        both = f"evt.type=copy_file_range and fd.in.name={source} and fd.out.name={target}"
+        n = len(e2e.run(e2e.SAKER, "-r", self.capture, "-p", ".", both).splitlines())
+        self.assertGreater(n, 0)
+        self.assertEqual(set(rows("files", one)), {source})
+        self.assertEqual(set(rows("files", both)), {source, target})
+        for selection in one, both:
+            times = e2e.run(e2e.SAKER, "top", "-r", self.capture, "-b", "-v", "syscall_procs", selection).splitlines()[2:]
+            self.assertEqual(len(times), 1, times)
+            self.assertIn("copy_file_range", rows("syscalls", selection))
+        # Both are in one directory, in which the calls happened once.
+        self.assertEqual(int(rows("directories", both)[self.dir][2]), n)
+
     def test_network(self):
         e2e.need("nginx")
         sent = {r["proc.name"]: r["sent"] for r in self.chisel("topprocs_net")}

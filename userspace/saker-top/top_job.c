@@ -230,7 +230,7 @@ static int format_data(struct top_job *job, const struct sinsp_evt *evt)
 
 int top_job_format(struct top_job *job, const struct sinsp_evt *evt)
 {
-	int r = job->filter ? sinsp_filter_run(job->filter, evt) : 1;
+	int r = sinsp_filter_select(job->filter, evt);
 
 	if (r <= 0)
 		return r;

@@ -102,7 +102,7 @@ int top_record_put(struct top_record *r, struct sinsp_evt *evt)
 	int matches = 1, held = 0, err = 0;
 
 	if (r->filter && evt_is_of_system(evt))
-		matches = evt->raw.ts_ns >= r->from_ns ? sinsp_filter_run(r->filter, evt) : 0;
+		matches = evt->raw.ts_ns >= r->from_ns ? sinsp_filter_select(r->filter, evt) : 0;
 	if (matches < 0)
 		return matches;
 	if (r->filter)

@@ -71,8 +71,8 @@ int top_watch_put(struct top_watch *w, const struct sinsp_evt *evt)
 	struct sinsp_text *line = &w->last[w->n_events % LAST_EVENTS];
 	int r = top_capture_sees(evt->insp, evt, w->is_live);
 
-	if (r && w->filter)
-		r = sinsp_filter_run(w->filter, evt);
+	if (r)
+		r = sinsp_filter_select(w->filter, evt);
 	if (r <= 0)
 		return r;
 	line->len = 0;

@@ -146,7 +146,8 @@ static int count_bytes(const struct sinsp_evt *evt, uint64_t *n)
 
 uint8_t sinsp_evt_io_bytes(const struct sinsp_evt *evt, uint8_t wanted, uint64_t *n_bytes)
 {
-	const uint8_t ends = ends_of(evt) & (evt->io_end ? evt->io_end : BOTH) & wanted;
+	const uint8_t meant = evt->io_end && !evt->io_whole ? evt->io_end : BOTH;
+	const uint8_t ends = ends_of(evt) & meant & wanted;
 	uint64_t n;
 
 	if (!ends || !count_bytes(evt, &n))
@@ -157,7 +158,8 @@ uint8_t sinsp_evt_io_bytes(const struct sinsp_evt *evt, uint8_t wanted, uint64_t
 
 int sinsp_evt_io(const struct sinsp_evt *evt, struct sinsp_io *io)
 {
-	const int in_first = movers[evt_index(evt->info->id)].in_first;
+	const int in_first = evt->io_end ? evt->io_end == SINSP_IO_READ
+					 : movers[evt_index(evt->info->id)].in_first;
 	uint64_t n;
 	const uint8_t ends = sinsp_evt_io_bytes(evt, BOTH, &n);
 	/* The descriptor of the event is one of two files, or the only one. */
@@ -186,11 +188,11 @@ int sinsp_evt_split(const struct sinsp_evt *evt, struct sinsp_evt ends[2])
 	if (!evt->info || ends_of(evt) != BOTH || !sinsp_evt_io(evt, &io) || io.ends != BOTH)
 		return 0;
 	ends[0] = ends[1] = *evt;
-	ends[0].fd = io.in;
-	ends[0].fdnum = io.in_num;
+	ends[0].fd = ends[1].other_fd = io.in;
+	ends[0].fdnum = ends[1].other_fdnum = io.in_num;
 	ends[0].io_end = SINSP_IO_READ;
-	ends[1].fd = io.out;
-	ends[1].fdnum = io.out_num;
+	ends[1].fd = ends[0].other_fd = io.out;
+	ends[1].fdnum = ends[0].other_fdnum = io.out_num;
 	ends[1].io_end = SINSP_IO_WRITE;
 	return 1;
 }

@@ -22,7 +22,7 @@ struct sinsp_io {
 /*
  * Returns whether the event moved bytes, with @io untouched if not. A failed call moves none; one
  * that moved 0 bytes did succeed. Reserving space is a write of 0 bytes. With evt->io_end, @io has
- * that end only.
+ * that end only, unless evt->io_whole is set.
  */
 int sinsp_evt_io(const struct sinsp_evt *evt, struct sinsp_io *io);
 /* Returns the ends of the event, of those that are @wanted, and how many bytes each moved; 0, with

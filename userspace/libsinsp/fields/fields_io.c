@@ -32,7 +32,7 @@ static int is_of_kind(const struct sinsp_fd *fd, unsigned int variant)
 {
 	if (variant & OF_NET)
 		return evt_kind_of_fd(fd) == FD_NET;
-	return evt_kind_of_fd(fd) == FD_FILE && fd->type != SCAP_FD_DIRECTORY;
+	return fd && (fd->type == SCAP_FD_FILE || fd->type == SCAP_FD_FILE_V2);
 }
 
 static int get_bytes_of_kind(struct sinsp_eval *e, const struct sinsp_field *f,
@@ -113,7 +113,7 @@ static const struct sinsp_field_row rows[] = {
 	 "evt.io.write_bytes, or bytes that fallocate reserved in the file fd.out.name",
 	    NULL},
 	BYTES_OF("evt.io.file_bytes", OF_FILE | SINSP_IO_READ | SINSP_IO_WRITE,
-	    "evt.io.bytes of files, without directories"),
+	    "evt.io.bytes of files: fd.type=file, at either end"),
 	BYTES_OF("evt.io.file_read_bytes", OF_FILE | SINSP_IO_READ, "evt.io.read_bytes of files"),
 	BYTES_OF("evt.io.file_write_bytes", OF_FILE | SINSP_IO_WRITE,
 	    "evt.io.write_bytes of files"),

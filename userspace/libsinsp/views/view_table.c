@@ -262,12 +262,6 @@ static int table_event(struct view_table *t)
 		      : update_row(t, view_row(&t->rows, (size_t)at));
 }
 
-/* Returns 1 if the view shows the event, 0 if not, or a negative errno. */
-static int selects(struct view_table *t, const struct sinsp_evt *evt)
-{
-	return t->filter ? sinsp_filter_run(t->filter, evt) : 1;
-}
-
 static int add_event(struct view_table *t, const struct sinsp_evt *evt)
 {
 	t->eval.insp = evt->insp;
@@ -275,32 +269,67 @@ static int add_event(struct view_table *t, const struct sinsp_evt *evt)
 	return is_list(t) ? list_event(t) : table_event(t);
 }
 
-/* Adds the event to the rows of both files, or with the end that the filter selects. To the row of a
- * thread it is added once, since its calls are counted, too. */
-static int add_ends(struct view_table *t, const struct sinsp_evt *evt,
-		    const struct sinsp_evt ends[2])
+/* Returns whether both ends of a call are in one row, such as that of a directory; or a negative
+ * errno. */
+static int have_same_key(struct view_table *t, const struct sinsp_evt ends[2])
 {
-	const int in = selects(t, &ends[0]), out = selects(t, &ends[1]);
-	int r = in < 0 ? in : out < 0 ? out : 0;
+	const enum view_kind kind = t->cols.columns[0].type.kind;
+	struct view_cell key = {0};
+	char *text = NULL;
+	int r;
 
-	if (in > 0 && out > 0 && !t->cols.is_by_file)
+	sinsp_eval_set(&t->eval, &ends[0]);
+	r = get(t, 0);
+	if (r <= 0)
+		return r;
+	key = t->cells[0];
+	if (kind == VIEW_TEXT || kind == VIEW_IP) { /* which is valid up to the next event */
+		text = malloc(key.len + 1);
+		if (!text)
+			return -ENOMEM;
+		memcpy(text, key.p, key.len);
+		key.p = text;
+	}
+	sinsp_eval_set(&t->eval, &ends[1]);
+	r = get(t, 0);
+	if (r > 0)
+		r = view_cell_compare(&key, &t->cells[0], kind) == 0;
+	free(text);
+	return r;
+}
+
+/* Adds a call to the rows of its two files, as far as they are @selected, but once to one row: calls
+ * are counted, too. */
+static int add_ends(struct view_table *t, const struct sinsp_evt *evt,
+		    const struct sinsp_evt ends[2], int selected)
+{
+	const int in = selected & SINSP_SELECTED_READ, out = selected & SINSP_SELECTED_WRITE;
+	int r = 0;
+
+	if (!in && !out)
 		return add_event(t, evt);
-	if (!r && in > 0)
+	if (in && out)
+		r = t->cols.is_by_file ? have_same_key(t, ends) : 1;
+	if (r)
+		return r < 0 ? r : add_event(t, evt);
+	if (in)
 		r = add_event(t, &ends[0]);
-	if (!r && out > 0)
+	if (out && !r)
 		r = add_event(t, &ends[1]);
 	return r;
 }
 
 int view_table_event(struct view_table *t, const struct sinsp_evt *evt)
 {
+	const int r = sinsp_filter_select(t->filter, evt);
 	struct sinsp_evt ends[2];
-	int r;
 
+	if (r <= 0)
+		return r;
+	t->eval.insp = evt->insp;
 	if (t->cols.has_io && !is_list(t) && sinsp_evt_split(evt, ends))
-		return add_ends(t, evt, ends);
-	r = selects(t, evt);
-	return r > 0 ? add_event(t, evt) : r;
+		return add_ends(t, evt, ends, r);
+	return add_event(t, evt);
 }
 
 /* ---- the end of an interval ---- */

@@ -230,15 +230,17 @@ static void test_defaults(void **state)
 	view_table_free(t);
 }
 
-/* Adds a sendfile of 9 bytes from a file to a connection. */
-static void add_sendfile(struct fixture *f, struct view_table *t)
+enum { A_FILE = 3, CONNECTION = 4 }; /* descriptors of the fixture */
+
+/* Adds a sendfile of 9 bytes from a file to the descriptor @to. */
+static void add_sendfile(struct fixture *f, struct view_table *t, int64_t to)
 {
 	const struct scap_param params[] = {I64(9), U64(0)};
 	struct ppm_evt_hdr hdr;
 	struct sinsp_evt evt = fixture_evt(f, &hdr, EVT_SENDFILE_X, params, 2);
 
-	evt.fdnum = 4;
-	evt.other_fdnum = 3;
+	evt.fdnum = to;
+	evt.other_fdnum = A_FILE;
 	evt.fd = sinsp_thread_fd(evt.thread, evt.fdnum);
 	evt.other_fd = sinsp_thread_fd(evt.thread, evt.other_fdnum);
 	assert_int_equal(view_table_event(t, &evt), 0);
@@ -260,7 +262,9 @@ static void test_two_files(void **state)
 		uint64_t sums[3];
 	} rows[] = {
 		{"", {9, 9, 1}},
-		{"evt.io.bytes=18", {0, 0, 0}},
+		{"evt.io.bytes=18", {9, 9, 1}},
+		{"fd.in.type=file and fd.out.type=ipv4", {9, 9, 1}},
+		{"fd.type=pipe", {0, 0, 0}},
 		{"fd.type in (file, ipv4)", {9, 9, 1}},
 		{"fd.type=file", {9, 0, 1}},
 		{"fd.type=ipv4", {0, 9, 1}},
@@ -270,18 +274,22 @@ static void test_two_files(void **state)
 
 	view.use_defaults = 1;
 	t = make(&view, 0);
-	add_sendfile(*state, t);
+	add_sendfile(*state, t, CONNECTION);
 	assert_int_equal(view_table_end(t, NULL, FIXTURE_TS), 0);
 	assert_int_equal(view_table_n_rows(t), 2);
 	for (size_t i = 0; i < 2; i++)
 		for (size_t c = 0; c < 3; c++)
 			assert_int_equal(view_table_cells(t, i)[c].u, by_file[i][c]);
+	view_table_clear(t);
+	add_sendfile(*state, t, A_FILE); /* to itself: both are one row */
+	assert_int_equal(only_row(t)[0].u, 9);
+	assert_int_equal(only_row(t)[2].u, 1);
 	view_table_free(t);
 	cols[0].field = "thread.tid";
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		view.filter = rows[i].filter;
 		t = make(&view, 0);
-		add_sendfile(*state, t);
+		add_sendfile(*state, t, CONNECTION);
 		for (size_t c = 0; c < 3 && rows[i].sums[2]; c++)
 			assert_int_equal(only_row(t)[c].u, rows[i].sums[c]);
 		assert_int_equal(view_table_n_rows(t), rows[i].sums[2]);
