@@ -75,6 +75,18 @@ class Messages(unittest.TestCase):
             self.assertEqual(row["evt.rawres"], len(call))
             self.assertEqual(messages_of(row), call[:MAX])
 
+    def test_names(self):
+        """A socket that is not connected has both ends of the first message, as with sendmsg."""
+        text = e2e.run(e2e.SAKER, "-r", self.path, "-j", "-p", "*%evt.type %fd.name %fd.l4proto", CALLS)
+        n = 0
+        for row, call in zip(map(json.loads, text.splitlines()), self.calls, strict=True):
+            port = call[0][1]
+            if port:
+                self.assertRegex(row["fd.name"], rf"^[\d.]+:\d+->[\d.]+:\d+$", row)
+                self.assertIn(f":{port}", row["fd.name"])
+                n += 1
+        self.assertGreater(n, 1)
+
     def test_bytes(self):
         """They are those of all messages, also of those that the event lacks."""
         self.assertEqual([row["evt.buflen"] for row in self.rows],

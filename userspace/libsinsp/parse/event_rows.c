@@ -84,8 +84,10 @@ static const struct {
 	[EVT_SENDTO_E] = {sinsp_parse_sendto_enter},
 	[EVT_SENDTO_X] = {sinsp_parse_send, NEEDS_ENTER},
 	[EVT_SENDMSG_X] = {sinsp_parse_send, NEEDS_ENTER},
+	[EVT_SENDMMSG_X] = {sinsp_parse_send},
 	[EVT_RECVFROM_X] = {sinsp_parse_recv},
 	[EVT_RECVMSG_X] = {sinsp_parse_recv},
+	[EVT_RECVMMSG_X] = {sinsp_parse_recv},
 	[EVT_GETPEERNAME_X] = {sinsp_parse_getpeername},
 
 	[EVT_CLONE_14_X] = {sinsp_parse_clone},
