@@ -4,6 +4,7 @@ short_description = "Top files by time spent in reads and writes"
 category = "I/O"
 
 require "toplist" {
+  init = function() chisel.each_end() end,
   filter = "fd.type=file and (evt.is_io=true or evt.io.bytes exists) and evt.dir=<",
   keys = {{"FILE", "fd.name"}},
   values = {

@@ -46,6 +46,7 @@ return function(filter, title, name, counts_bytes, connects)
     init = function()
       failed, errname = chisel.request_field("evt.failed"), chisel.request_field("evt.res")
       if bytes then
+        chisel.each_end()
         written, read = chisel.request_field("evt.io.write_bytes"), chisel.request_field("evt.io.read_bytes")
       end
       if not connects then return end

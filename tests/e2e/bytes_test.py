@@ -84,19 +84,19 @@ class Bytes(unittest.TestCase):
                                              zip(counts, ["clone", "clonerange", "clonerange"])])
 
     def test_clones_take_time(self):
-        """Chisels that show time count clones as writes."""
+        """Chisels that show time count clones as reads and writes."""
         self.need_clones()
         rows = [json.loads(line) for line in e2e.run(e2e.SAKER, "-r", self.capture, "-j", "-c", "fileslower", "0",
                                                      "evt.type=ioctl and fd.filename startswith clone").splitlines()]
         self.assertEqual([(r["evt.type"], r["result"], os.path.basename(r["fd.name"])) for r in rows],
-                         [("ioctl", SIZE, "clone.out"), ("ioctl", 65536, "clonerange.out"),
-                          ("ioctl", SIZE - 65536, "clonerange.out")])
-        for chisel in ["topfiles_time"], ["fdtime_by", "fd.name"]:
+                         [("ioctl", n, name + end) for name, n in (("clone", SIZE), ("clonerange", 65536), ("clonerange", SIZE - 65536))
+                          for end in (".in", ".out")])
+        written, read = {"clone.out": 1, "clonerange.out": 2}, {"clone.in": 1, "clonerange.in": 2}
+        for chisel, want in (["topfiles_time"], written | read), (["fdtime_by", "fd.name"], written):
             with self.subTest(chisel=chisel):
                 rows = [json.loads(line) for line in
                         e2e.run(e2e.SAKER, "-r", self.capture, "-j", "-c", *chisel, "evt.type=ioctl").splitlines()]
-                self.assertEqual({os.path.basename(r["fd.name"]): r["calls"] for r in rows},
-                                 {"clone.out": 1, "clonerange.out": 2})
+                self.assertEqual({os.path.basename(r["fd.name"]): r["calls"] for r in rows}, want)
 
     def test_formats(self):
         """The same sums without a chisel, from both ends of each call."""
@@ -157,6 +157,21 @@ class Bytes(unittest.TestCase):
             self.assertIn("copy_file_range", rows("syscalls", selection))
         # Both are in one directory, in which the calls happened once.
         self.assertEqual(int(rows("directories", both)[self.dir][2]), n)
+
+    def test_selections_of_chisels(self):
+        """A filter selects the file that it names, read or written, and a file gets what it itself selects."""
+        source, target = (os.path.join(self.dir, "copy_file_range." + end) for end in ("in", "out"))
+        call = "evt.type=copy_file_range and "
+        for name, want in (source, (SIZE, 0)), (target, (0, SIZE)):
+            row, = self.chisel("topfiles_bytes", where=f"{call}fd.name={name}")
+            self.assertEqual((row["fd.name"], row["read"], row["written"]), (name, *want))
+            times = e2e.run(e2e.SAKER, "-r", self.capture, "-j", "-c", "topfiles_time", f"{call}fd.name={name}").splitlines()
+            self.assertEqual([json.loads(line)["fd.name"] for line in times], [name])
+        both = self.chisel("topfiles_bytes", where=f"{call}fd.in.name={source} and fd.out.name={target}")
+        self.assertEqual({row["fd.name"] for row in both}, {source, target})
+        path = os.path.join(self.dir, "selected.scap")
+        e2e.run(e2e.SAKER, "-r", self.capture, "-w", path, "-c", "topfiles_bytes", f"{call}fd.name={source}")
+        self.assertEqual(e2e.run(e2e.SAKER, "-r", path, "-p", "%evt.type", call + "fd.name exists"), "")  # that is not of a chisel
 
     def test_network(self):
         e2e.need("nginx")

@@ -549,7 +549,7 @@ JUDGES = {
     "What was asked of the web server?": Lines(requests),
     "What was said, word for word?": Lines(words_of_curl),
     "How much goes through each connection?":
-        Table(through_connections, ["proc.name", "fd.name"], ["sum(evt.io.bytes)"]),
+        Table(through_connections, ["proc.name", "fd.name"], ["sum(evt.io.net_bytes)"]),
     "Who talks over this socket?": Lines(talk_on_app_sock, r" \S*->\S* .*| /run.*"),
     "Which query is slow?": Lines(queries, TIME),
     "Which calls take more than 100 ms?": Part(slow_calls, TOOK + r"| <NA>| /.*| \S*->\S*"),

@@ -192,15 +192,21 @@ static int is_named(const struct dispatch *t, const struct sinsp_evt *evt)
 	       sinsp_filter_names_type(t->filter, evt->raw.type);
 }
 
-/* Returns 1 if the filter matches, 0 if not; a negative errno after reporting it. */
-static inline int run_filter(struct dispatch *t, const struct sinsp_evt *evt)
+/* Returns what the filter selects (enum sinsp_selected), 0: nothing; a negative errno after reporting
+ * it. Only chisels see ends of calls. */
+static inline int run_filter(struct dispatch *t, struct sinsp_evt *evt)
 {
 	int matches;
 
 	if (!evt_is_of_system(evt) && !is_named(t, evt))
 		return 1;
 	t->n_filtered++;
-	matches = sinsp_filter_run(t->filter, evt);
+	if (t->chisels && t->chisels->run.each_end) {
+		matches = sinsp_filter_select(t->filter, evt);
+		evt->selected = (uint8_t)(matches < 0 ? 0 : matches);
+	} else {
+		matches = sinsp_filter_run(t->filter, evt);
+	}
 	if (matches < 0)
 		say_cause(say_n_errors(), "cannot filter", matches);
 	return matches;
@@ -380,7 +386,7 @@ static inline int deliver(struct dispatch *t, struct sinsp_evt *evt, int matches
 static __attribute__((noinline)) int deliver_or_hold(struct dispatch *t, struct sinsp_evt *evt,
 						     int matches)
 {
-	const int held = hold_event(t, evt, matches);
+	const int held = hold_event(t, evt, matches & SINSP_SELECTED);
 	struct sinsp_evt sample;
 
 	if (held < 0)

@@ -55,6 +55,7 @@ struct sinsp_chisel_run {
 	char *run_app; /* sysdig.run_app: arguments of the next run; owned; NULL: none */
 	struct sinsp_text prelude; /* what each Lua state runs first, compiled; owned */
 	uint8_t follows; /* a chisel uses chisel.follow: call sinsp_chisel_follow */
+	uint8_t each_end; /* one uses chisel.each_end: set evt->selected (sinsp_filter_select) */
 	uint8_t end; /* sysdig.end_capture was called */
 	uint8_t ends_with_status; /* os.exit was called */
 	int status;

@@ -160,6 +160,7 @@ static int chisel_follow(lua_State *L)
 static int chisel_each_end(lua_State *L)
 {
 	chisel_of(L)->each_end = 1;
+	chisel_of(L)->run->each_end = 1;
 	return 0;
 }
 
@@ -264,7 +265,8 @@ const struct sinsp_chisel_binding sinsp_chisel_chisel[] = {
 	 "From now on an event that moves bytes from one descriptor to another, such as "
 	 "sendfile, comes twice, for filter, counters and `on_event`: as the read of one and "
 	 "as the write of the other. `fd.*` is that descriptor, and `evt.io.*` has its "
-	 "bytes."},
+	 "bytes. The filter of the command line then also selects one of them, as "
+	 "`fd.name=/etc/hosts` does."},
 	{"follow", chisel_follow, "follow(filter, fn)",
 	 "Calls `fn()` for events that match `filter` but not the filter of the command "
 	 "line: a chisel that tracks processes sees their end whatever that filter is. It "

@@ -507,12 +507,17 @@ static int show_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 	return r < 0 ? r : 0;
 }
 
+/* Those that the filter of the capture selects; both if it selects the event, but none alone. */
 static int show_ends(struct sinsp_chisel *c, const struct sinsp_evt *evt,
 		     const struct sinsp_evt ends[2])
 {
+	static const uint8_t bits[] = {SINSP_SELECTED_READ, SINSP_SELECTED_WRITE};
+	const int all = !(evt->selected & (bits[0] | bits[1]));
 	int r = 0;
 
 	for (int i = 0; i < 2 && !r && !c->run->end; i++) {
+		if (!all && !(evt->selected & bits[i]))
+			continue;
 		set_event(c, &ends[i]);
 		r = show_event(c, &ends[i]);
 	}
@@ -532,6 +537,8 @@ int sinsp_chisel_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 		set_event(c, evt);
 	if (c->each_end && sinsp_evt_split(evt, ends))
 		return show_ends(c, evt, ends);
+	if (evt->selected && !(evt->selected & SINSP_SELECTED))
+		return 0;
 	return show_event(c, evt);
 }
 

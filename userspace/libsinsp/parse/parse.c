@@ -287,6 +287,7 @@ void sinsp_parse_event(struct sinsp *s, struct sinsp_evt *e)
 	e->call_sample = NULL;
 	e->io_end = 0;
 	e->io_whole = 0;
+	e->selected = 0;
 	e->latency_ns = 0;
 	e->latency_known = 0;
 	e->ran_ns = 0;
