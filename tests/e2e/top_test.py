@@ -287,6 +287,8 @@ class Views(unittest.TestCase):
         for args, text in ((("-r", path), "-b"), (("-b", "-r", path, "-v", "nothing"), "--list-views"),
                            (("-b", "-r", path, "no.field=1"), "no.field"),
                            (("-b", "-r", path, "--sortingcol", "99"), "column 99"),
+                           (("-b", "-r", path, "--from", "14:30"), "--from needs a number, not '14:30': First row"),
+                           (("-b", "-r", path, "--from", "3", "--to", "1"), "--from 3 is behind --to 1"),
                            (("-r", path, "--sortingcol", "99"), "column 99")):
             p = subprocess.run([e2e.SAKER, "top", *args], text=True, capture_output=True, timeout=15)
             self.assertEqual((p.returncode, text in p.stderr), (1, True), p.stderr)

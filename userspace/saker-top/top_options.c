@@ -2,6 +2,7 @@
 #include "top_options.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static int parse_number(void *member, const struct option_row *row, const char *
 	const unsigned long n = strtoul(arg, &end, 10);
 
 	if (*arg < '0' || *arg > '9' || *end || n > UINT32_MAX) {
-		say("--%s needs a number, not '%s'", row->name, arg);
+		say("--%s needs a number, not '%s': %s", row->name, arg, row->help);
 		return -EINVAL;
 	}
 	*(uint64_t *)member = n;
@@ -100,6 +101,10 @@ static int check(const struct top_options *o)
 	if (o->read && (o->ring_sz || o->container_socket || o->cri_socket)) {
 		say("--ring-size, --container-socket and --cri-socket apply to a live capture, not "
 		    "to -r");
+		return -EINVAL;
+	}
+	if (o->to && o->from > o->to) {
+		say("--from %" PRIu64 " is behind --to %" PRIu64, o->from, o->to);
 		return -EINVAL;
 	}
 	if (o->unconfined && !o->read) {

@@ -283,12 +283,11 @@ static int have_same_key(struct view_table *t, const struct sinsp_evt ends[2])
 	if (r <= 0)
 		return r;
 	key = t->cells[0];
-	if (kind == VIEW_TEXT || kind == VIEW_IP) { /* which is valid up to the next event */
-		text = malloc(key.len + 1);
+	if (key.len) { /* valid up to the next event */
+		text = malloc(key.len);
 		if (!text)
 			return -ENOMEM;
-		memcpy(text, key.p, key.len);
-		key.p = text;
+		key.p = memcpy(text, key.p, key.len);
 	}
 	sinsp_eval_set(&t->eval, &ends[1]);
 	r = get(t, 0);
@@ -298,8 +297,8 @@ static int have_same_key(struct view_table *t, const struct sinsp_evt ends[2])
 	return r;
 }
 
-/* Adds a call to the rows of its two files, as far as they are @selected, but once to one row: calls
- * are counted, too. */
+/* Adds a call to the rows of its two files, as far as they are @selected, but once to one row:
+ * calls are counted, too. */
 static int add_ends(struct view_table *t, const struct sinsp_evt *evt,
 		    const struct sinsp_evt ends[2], int selected)
 {
@@ -329,7 +328,8 @@ int view_table_event(struct view_table *t, const struct sinsp_evt *evt)
 	t->eval.insp = evt->insp;
 	if (t->cols.has_io && !is_list(t) && sinsp_evt_split(evt, ends))
 		return add_ends(t, evt, ends, r);
-	return add_event(t, evt);
+	/* As in csysdig, a call belongs to one file then. */
+	return !t->cols.is_by_file || r & SINSP_SELECTED ? add_event(t, evt) : 0;
 }
 
 /* ---- the end of an interval ---- */

@@ -285,7 +285,16 @@ static void test_two_files(void **state)
 	assert_int_equal(only_row(t)[0].u, 9);
 	assert_int_equal(only_row(t)[2].u, 1);
 	view_table_free(t);
+	cols[1].field = cols[2].field = "evt.count"; /* no bytes of either file */
+	view.filter = "fd.type=file";
+	t = make(&view, 0);
+	add_sendfile(*state, t, CONNECTION);
+	assert_int_equal(view_table_end(t, NULL, FIXTURE_TS), 0);
+	assert_int_equal(view_table_n_rows(t), 0);
+	view_table_free(t);
 	cols[0].field = "thread.tid";
+	cols[1].field = "evt.io.file_read_bytes";
+	cols[2].field = "evt.io.net_write_bytes";
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		view.filter = rows[i].filter;
 		t = make(&view, 0);
@@ -559,24 +568,15 @@ static void test_copy_of_groups(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_aggregations),
-		cmocka_unit_test(test_equal_rows),
-		cmocka_unit_test(test_percentiles),
-		cmocka_unit_test(test_ranges_of_percentiles),
-		cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_sorting_and_bound),
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_two_files),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_depth),
-		cmocka_unit_test(test_sorting_again),
-		cmocka_unit_test(test_catching_up),
-		cmocka_unit_test(test_depth_of_table),
-		cmocka_unit_test(test_copy),
-		cmocka_unit_test(test_replaced_text),
-		cmocka_unit_test(test_key_without_room),
+		cmocka_unit_test(test_aggregations),   cmocka_unit_test(test_equal_rows),
+		cmocka_unit_test(test_percentiles),    cmocka_unit_test(test_ranges_of_percentiles),
+		cmocka_unit_test(test_groups),         cmocka_unit_test(test_sorting_and_bound),
+		cmocka_unit_test(test_defaults),       cmocka_unit_test(test_two_files),
+		cmocka_unit_test(test_unknown),        cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_errors),         cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_sorting_again),  cmocka_unit_test(test_catching_up),
+		cmocka_unit_test(test_depth_of_table), cmocka_unit_test(test_copy),
+		cmocka_unit_test(test_replaced_text),  cmocka_unit_test(test_key_without_room),
 		cmocka_unit_test(test_copy_of_groups),
 	};
 
