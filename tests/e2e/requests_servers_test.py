@@ -486,11 +486,13 @@ class Mongodb(Server):
                                          f"and request.side={side} and request.failed=true"), want, side)
 
     def test_latency(self):
-        """The median of what takes 10 ms is the one that the driver tells."""
-        want = statistics.median(us for name, us, _, _ in self.truth["client"] if name == "sleep")
+        """What takes 10 ms takes no longer than the driver tells, which also waits for a CPU, and at best 5 % less."""
+        told = [us for name, us, _, _ in self.truth["client"] if name == "sleep"]
         got = self.rows("%request.latency", "and request.side=client and request.method=sleep")
-        self.assertEqual(len(got), 10)
-        self.assertLessEqual(abs(statistics.median(int(ns) / 1000 for ns in got) - want), 0.05 * want)
+        shares = [int(ns) / 1000 / (us + 1) for ns, us in zip(got, told, strict=True)]
+        self.assertEqual(len(shares), 10)
+        self.assertLessEqual(max(shares), 1, (got, told))
+        self.assertGreaterEqual(max(shares), 0.95, (got, told))
 
 
 class Amqp(Server):
