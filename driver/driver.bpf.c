@@ -284,9 +284,9 @@ static __always_inline bool call_recover(struct drv_slot *slot, const struct pt_
 		saved_drop(task, saved);
 		if (slot->call.state == CALL_BORN && sel == SEL_NONE)
 			return false;
-		if (slot->call.state == CALL_BORN)
+		if (slot->call.state == CALL_BORN) /* a child has not entered its clone */
 			slot->call.flags |= sel_flags(sel, &slot->call);
-		if (ring && slot->call.state != CALL_BORN) /* a child has not entered its clone */
+		else if (ring)
 			ring->hdr.counters[0].n_saved++;
 	} else {
 		if ((u32)regs->orig_ax == (u32)-1 || !call_in(&cfg.want, nr, ia32) ||

@@ -86,20 +86,20 @@ static __always_inline void put_sock_kind(struct rec *r, struct sock *sk)
 static __always_inline void send_file(u64 *ctx, s32 fd, bool cloexec)
 {
 	struct file *file = fd_file(fd);
-	struct inode *inode;
+	struct file_id id;
 	struct sock *sk;
 	struct rec r;
 
 	if (!file || !begin_event_after(&r, ctx, FILE_E, TUPLE_SZ + PATH_SZ))
 		return;
 	r.slot = this_slot(); /* for values hidden from the verifier */
-	inode = BPF_CORE_READ(file, f_inode); /* file_id_of needs too much stack */
+	id = file_id_of(file);
 	put_s64(&r, fd);
-	put_u32(&r, BPF_CORE_READ(inode, i_mode));
+	put_u32(&r, PEEK(PEEK(file, f_inode), i_mode));
 	put_u32(&r,
 		convert_open_flags(BPF_CORE_READ(file, f_flags)) | (cloexec ? PPM_O_CLOEXEC : 0));
-	put_u32(&r, dev_number(BPF_CORE_READ(inode, i_sb, s_dev)));
-	put_u64(&r, BPF_CORE_READ(inode, i_ino));
+	put_u32(&r, id.dev);
+	put_u64(&r, id.ino);
 	sk = fd_sock(fd);
 	put_sock_kind(&r, sk);
 	put_sock_tuple(&r, sk);
