@@ -39,7 +39,7 @@ struct sinsp_evt {
 	uint8_t connect_done; /* the event shows the outcome of the descriptor's connect */
 	uint8_t io_end; /* enum sinsp_io_end: which of the two descriptors fd.* is; 0: both */
 	uint8_t io_whole; /* with io_end: fields of moved bytes still mean both */
-	uint8_t selected; /* enum sinsp_selected: by the filter that passed it; 0: all */
+	uint8_t selected; /* what sinsp_filter_select returned for it; 0: it was not called */
 	uint8_t in_snapshot; /* older than the state read from /proc, which has its effect */
 	uint8_t show_full; /* evt.info shows every parameter, also those of the enter, which has no
 			      line */

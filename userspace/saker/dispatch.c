@@ -192,8 +192,8 @@ static int is_named(const struct dispatch *t, const struct sinsp_evt *evt)
 	       sinsp_filter_names_type(t->filter, evt->raw.type);
 }
 
-/* Returns what the filter selects (enum sinsp_selected), 0: nothing; a negative errno after reporting
- * it. Only chisels see ends of calls. */
+/* Returns what the filter selects, as sinsp_filter_select if chisels see each end of calls, 0:
+ * nothing; a negative errno after reporting it. */
 static inline int run_filter(struct dispatch *t, struct sinsp_evt *evt)
 {
 	int matches;

@@ -511,12 +511,11 @@ static int show_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 static int show_ends(struct sinsp_chisel *c, const struct sinsp_evt *evt,
 		     const struct sinsp_evt ends[2])
 {
-	static const uint8_t bits[] = {SINSP_SELECTED_READ, SINSP_SELECTED_WRITE};
-	const int all = !(evt->selected & (bits[0] | bits[1]));
+	const int all = !(evt->selected & (SINSP_IO_READ | SINSP_IO_WRITE));
 	int r = 0;
 
 	for (int i = 0; i < 2 && !r && !c->run->end; i++) {
-		if (!all && !(evt->selected & bits[i]))
+		if (!all && !(evt->selected & ends[i].io_end))
 			continue;
 		set_event(c, &ends[i]);
 		r = show_event(c, &ends[i]);

@@ -146,10 +146,11 @@ static int count_bytes(const struct sinsp_evt *evt, uint64_t *n)
 
 uint8_t sinsp_evt_io_bytes(const struct sinsp_evt *evt, uint8_t wanted, uint64_t *n_bytes)
 {
-	const uint8_t meant = evt->io_end && !evt->io_whole ? evt->io_end : BOTH;
-	const uint8_t ends = ends_of(evt) & meant & wanted;
+	uint8_t ends = ends_of(evt) & wanted;
 	uint64_t n;
 
+	if (evt->io_end && !evt->io_whole)
+		ends &= evt->io_end;
 	if (!ends || !count_bytes(evt, &n))
 		return 0;
 	*n_bytes = n;

@@ -9,7 +9,8 @@
 
 #include "sinsp.h"
 
-enum sinsp_io_end { SINSP_IO_READ = 1, SINSP_IO_WRITE = 2 };
+/* Bit 0 of a set is SINSP_SELECTED (filter/filter.h). */
+enum sinsp_io_end { SINSP_IO_READ = 2, SINSP_IO_WRITE = 4 };
 
 struct sinsp_io {
 	uint64_t n_bytes;

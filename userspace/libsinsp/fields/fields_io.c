@@ -8,7 +8,7 @@
 #include "fd.h"
 #include "field_rows.h"
 
-enum { OF_FILE = 4, OF_NET = 8 }; /* beside enum sinsp_io_end */
+enum { OF_FILE = 8, OF_NET = 16 }; /* beside enum sinsp_io_end */
 
 /* Plaintext of TLS moves as encrypted bytes, which count. */
 static int is_counted(const struct sinsp_evt *evt)
@@ -90,10 +90,8 @@ static int get_end(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 }
 
 /* clang-format off */
-#define BYTES(name, variant, help)                                                                 \
-	{name, FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_OF_IO, variant, get_bytes, help, NULL}
-#define BYTES_OF(name, variant, help)                                                              \
-	{name, FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_OF_IO, variant, get_bytes_of_kind, help, NULL}
+#define BYTES(name, get, variant, help)                                                            \
+	{name, FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_OF_IO, variant, get, help, NULL}
 #define END(name, type, variant, help)                                                             \
 	{name, FIELD_##type, 0, FIELD_COST_SEARCH, 0, variant, get_end, help, NULL,                \
 	 .needs = FIELD_NEEDS_FILES}
@@ -102,26 +100,25 @@ static int get_end(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 	END("fd.out." suffix, type, SINSP_IO_WRITE, "fd." suffix " of the file that was written")
 
 static const struct sinsp_field_row rows[] = {
-	BYTES("evt.io.bytes", SINSP_IO_READ | SINSP_IO_WRITE,
+	BYTES("evt.io.bytes", get_bytes, SINSP_IO_READ | SINSP_IO_WRITE,
 	    "sum of evt.io.read_bytes and evt.io.write_bytes"),
-	BYTES("evt.io.read_bytes", SINSP_IO_READ,
+	BYTES("evt.io.read_bytes", get_bytes, SINSP_IO_READ,
 	    "bytes read from the file fd.in.name by read and similar calls, or by calls that copy "
 	    "from file to file, such as sendfile, splice, copy_file_range and the ioctl FICLONE"),
-	BYTES("evt.io.write_bytes", SINSP_IO_WRITE,
+	BYTES("evt.io.write_bytes", get_bytes, SINSP_IO_WRITE,
 	    "bytes written to the file fd.out.name"),
-	{"evt.io.space_bytes", FIELD_UINT, 0, FIELD_COST_SEARCH, FIELD_F_OF_IO, 0, get_space,
-	 "evt.io.write_bytes, or bytes that fallocate reserved in the file fd.out.name",
-	    NULL},
-	BYTES_OF("evt.io.file_bytes", OF_FILE | SINSP_IO_READ | SINSP_IO_WRITE,
+	BYTES("evt.io.space_bytes", get_space, 0,
+	    "evt.io.write_bytes, or bytes that fallocate reserved in the file fd.out.name"),
+	BYTES("evt.io.file_bytes", get_bytes_of_kind, OF_FILE | SINSP_IO_READ | SINSP_IO_WRITE,
 	    "evt.io.bytes of files: fd.type=file, at either end"),
-	BYTES_OF("evt.io.file_read_bytes", OF_FILE | SINSP_IO_READ, "evt.io.read_bytes of files"),
-	BYTES_OF("evt.io.file_write_bytes", OF_FILE | SINSP_IO_WRITE,
+	BYTES("evt.io.file_read_bytes", get_bytes_of_kind, OF_FILE | SINSP_IO_READ, "evt.io.read_bytes of files"),
+	BYTES("evt.io.file_write_bytes", get_bytes_of_kind, OF_FILE | SINSP_IO_WRITE,
 	    "evt.io.write_bytes of files"),
-	BYTES_OF("evt.io.net_bytes", OF_NET | SINSP_IO_READ | SINSP_IO_WRITE,
+	BYTES("evt.io.net_bytes", get_bytes_of_kind, OF_NET | SINSP_IO_READ | SINSP_IO_WRITE,
 	    "evt.io.bytes of IPv4 and IPv6 sockets"),
-	BYTES_OF("evt.io.net_read_bytes", OF_NET | SINSP_IO_READ,
+	BYTES("evt.io.net_read_bytes", get_bytes_of_kind, OF_NET | SINSP_IO_READ,
 	    "evt.io.read_bytes of IPv4 and IPv6 sockets"),
-	BYTES_OF("evt.io.net_write_bytes", OF_NET | SINSP_IO_WRITE,
+	BYTES("evt.io.net_write_bytes", get_bytes_of_kind, OF_NET | SINSP_IO_WRITE,
 	    "evt.io.write_bytes of IPv4 and IPv6 sockets"),
 	ENDS("num", INT),
 	ENDS("type", STR),

@@ -39,16 +39,12 @@ void sinsp_filter_free(struct sinsp_filter *f);
 /* Returns 1 if the event matches, 0 if not; or a negative errno. */
 int sinsp_filter_run(struct sinsp_filter *f, const struct sinsp_evt *evt);
 
-/* What a filter selects of an event: as it is; with fd.* as the file that it read, or wrote. */
-enum sinsp_selected {
-	SINSP_SELECTED = 1,
-	SINSP_SELECTED_READ = 2,
-	SINSP_SELECTED_WRITE = 4,
-};
+/* The filter matches the event as it is: what sinsp_filter_run returns. */
+enum { SINSP_SELECTED = 1 };
 
 /* As sinsp_filter_run, but if the event moved bytes from one file to another (sinsp_evt_split), the
- * filter is also run with each of them as fd.*. Returns a set of enum sinsp_selected, or a negative
- * errno. Without a filter (NULL) all is selected. */
+ * filter is also run with each of them as fd.*. Returns a set of SINSP_SELECTED and of the ends
+ * that match (enum sinsp_io_end), or a negative errno. Without a filter (NULL) all match. */
 int sinsp_filter_select(struct sinsp_filter *f, const struct sinsp_evt *evt);
 
 /* Returns whether events of the type can match at all. */

@@ -5,8 +5,7 @@
 
 int sinsp_filter_select(struct sinsp_filter *f, const struct sinsp_evt *evt)
 {
-	static const int bits[] = {SINSP_SELECTED_READ, SINSP_SELECTED_WRITE};
-	int selected = f ? sinsp_filter_run(f, evt) : 1;
+	int selected = f ? sinsp_filter_run(f, evt) : SINSP_SELECTED;
 	struct sinsp_evt ends[2];
 
 	if (selected < 0 || !sinsp_evt_split(evt, ends))
@@ -18,7 +17,7 @@ int sinsp_filter_select(struct sinsp_filter *f, const struct sinsp_evt *evt)
 		r = f ? sinsp_filter_run(f, &ends[i]) : 1;
 		if (r < 0)
 			return r;
-		selected |= r ? bits[i] : 0;
+		selected |= r ? ends[i].io_end : 0;
 	}
 	return selected;
 }

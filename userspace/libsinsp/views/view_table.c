@@ -262,10 +262,15 @@ static int table_event(struct view_table *t)
 		      : update_row(t, view_row(&t->rows, (size_t)at));
 }
 
-static int add_event(struct view_table *t, const struct sinsp_evt *evt)
+static void set_event(struct view_table *t, const struct sinsp_evt *evt)
 {
 	t->eval.insp = evt->insp;
 	sinsp_eval_set(&t->eval, evt);
+}
+
+static int add_event(struct view_table *t, const struct sinsp_evt *evt)
+{
+	set_event(t, evt);
 	return is_list(t) ? list_event(t) : table_event(t);
 }
 
@@ -278,7 +283,7 @@ static int have_same_key(struct view_table *t, const struct sinsp_evt ends[2])
 	char *text = NULL;
 	int r;
 
-	sinsp_eval_set(&t->eval, &ends[0]);
+	set_event(t, &ends[0]);
 	r = get(t, 0);
 	if (r <= 0)
 		return r;
@@ -289,7 +294,7 @@ static int have_same_key(struct view_table *t, const struct sinsp_evt ends[2])
 			return -ENOMEM;
 		key.p = memcpy(text, key.p, key.len);
 	}
-	sinsp_eval_set(&t->eval, &ends[1]);
+	set_event(t, &ends[1]);
 	r = get(t, 0);
 	if (r > 0)
 		r = view_cell_compare(&key, &t->cells[0], kind) == 0;
@@ -297,16 +302,14 @@ static int have_same_key(struct view_table *t, const struct sinsp_evt ends[2])
 	return r;
 }
 
-/* Adds a call to the rows of its two files, as far as they are @selected, but once to one row:
- * calls are counted, too. */
+/* Adds a call to the rows of those of its two files that are @selected. If both have the same row,
+ * it is added once: calls are counted, too. */
 static int add_ends(struct view_table *t, const struct sinsp_evt *evt,
 		    const struct sinsp_evt ends[2], int selected)
 {
-	const int in = selected & SINSP_SELECTED_READ, out = selected & SINSP_SELECTED_WRITE;
+	const int in = selected & SINSP_IO_READ, out = selected & SINSP_IO_WRITE;
 	int r = 0;
 
-	if (!in && !out)
-		return add_event(t, evt);
 	if (in && out)
 		r = t->cols.is_by_file ? have_same_key(t, ends) : 1;
 	if (r)
@@ -325,8 +328,7 @@ int view_table_event(struct view_table *t, const struct sinsp_evt *evt)
 
 	if (r <= 0)
 		return r;
-	t->eval.insp = evt->insp;
-	if (t->cols.has_io && !is_list(t) && sinsp_evt_split(evt, ends))
+	if (r & ~SINSP_SELECTED && t->cols.has_io && !is_list(t) && sinsp_evt_split(evt, ends))
 		return add_ends(t, evt, ends, r);
 	/* As in csysdig, a call belongs to one file then. */
 	return !t->cols.is_by_file || r & SINSP_SELECTED ? add_event(t, evt) : 0;
