@@ -82,7 +82,7 @@ class Messages(unittest.TestCase):
         for row, call in zip(map(json.loads, text.splitlines()), self.calls, strict=True):
             port = call[0][1]
             if port:
-                self.assertRegex(row["fd.name"], rf"^[\d.]+:\d+->[\d.]+:\d+$", row)
+                self.assertRegex(row["fd.name"], r"^[\d.]+:\d+->[\d.]+:\d+$", row)
                 self.assertIn(f":{port}", row["fd.name"])
                 n += 1
         self.assertGreater(n, 1)

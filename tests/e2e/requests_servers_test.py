@@ -486,11 +486,13 @@ class Mongodb(Server):
                                          f"and request.side={side} and request.failed=true"), want, side)
 
     def test_latency(self):
-        """What takes 10 ms takes no longer than the driver tells, which also waits for a CPU, and at best 5 % less."""
+        """Each call takes the 10 ms that the server sleeps, and no longer than the driver tells; the driver also waits for
+        a CPU, so that the two are within 5 % only for the best one."""
         told = [us for name, us, _, _ in self.truth["client"] if name == "sleep"]
         got = self.rows("%request.latency", "and request.side=client and request.method=sleep")
         shares = [int(ns) / 1000 / (us + 1) for ns, us in zip(got, told, strict=True)]
         self.assertEqual(len(shares), 10)
+        self.assertGreaterEqual(min(map(int, got)), 10_000_000)
         self.assertLessEqual(max(shares), 1, (got, told))
         self.assertGreaterEqual(max(shares), 0.95, (got, told))
 
