@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Logs of slow syscalls, for fileslower, netlower and scallslower: require "slowcalls"(FILTER, TITLE,
 -- FIELD, COUNTS_BYTES, CONNECTS), which sets the callbacks. TITLE and FIELD are those of the last column;
--- COUNTS_BYTES: RESULT is the number of bytes. A call that began before the capture has no latency, and is
--- shown with min_ms=0 only. With CONNECTS, a non-blocking connect has a row when the process reads its
--- result.
+-- COUNTS_BYTES: RESULT is the number of bytes, and a call with two files may have a row for each. A call
+-- that began before the capture has no latency, and is shown with min_ms=0 only. With CONNECTS, a
+-- non-blocking connect has a row when the process reads its result.
 local report = require "report"
 
 -- Results that are not failures: the program or the kernel repeats the call.
