@@ -137,8 +137,8 @@ class Memory(unittest.TestCase):
         self.assertIn("sound", e2e.run(e2e.SAKER, "-r", self.path, "--verify"))
 
     def test_too_little(self):
-        """The rings are refused, unless another thread of saker asks for memory just then: it meets the OOM killer."""
-        for _ in range(10):
+        """The rings are refused, unless what saker has forked asks for memory just then: that meets the OOM killer."""
+        for _ in range(4):
             p = self.capture("48M", "--ring-size", "128M")
             if p.returncode != -signal.SIGKILL:
                 break

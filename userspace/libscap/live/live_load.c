@@ -95,7 +95,9 @@ struct live_tls *live_tls_of(const struct live_driver *d)
 }
 
 /* Allocates arrays for the rings of all possible CPUs. The rings themselves are allocated when CPUs
- * come online: machines list hundreds that never do. */
+ * come online: machines list hundreds that never do. The first is allocated before there is another
+ * thread: where a cgroup has no memory for it, the kernel refuses it, but kills whoever touches a
+ * new page meanwhile. */
 static int make_room(struct live_driver *d, const struct live_opts *o)
 {
 	const int n = libbpf_num_possible_cpus();
@@ -186,11 +188,14 @@ static int load_all(struct live_driver *d, const struct live_opts *o)
 	d->ring_sz = o->ring_sz ? o->ring_sz : DEFAULT_RING_SZ;
 	d->with_tls = o->tls && !o->only_samples;
 	d->chosen = chosen_by(o->select);
+	err = make_room(d, o);
+	if (err)
+		return err;
 	err = live_progs_new(&d->progs);
 	if (err)
 		return live_fail_libbpf(&d->log, err,
 					"cannot start the threads that load the driver");
-	err = make_room(d, o) ?: open_skeleton(d, o) ?: configure(d, o) ?: load_programs(d);
+	err = open_skeleton(d, o) ?: configure(d, o) ?: load_programs(d);
 	if (err)
 		return err;
 	d->select = o->select;
