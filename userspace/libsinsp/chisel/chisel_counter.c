@@ -104,64 +104,12 @@ static void drop_rows(struct sinsp_chisel_counter *k)
 
 /* ---- keys ---- */
 
-static int has_bytes(const struct sinsp_value *v)
-{
-	return v->type == FIELD_STR || v->type == FIELD_IP || v->type == FIELD_NET;
-}
-
-/* Converts a value so that values which are equal in Lua are equal bytes. Returns 0 or -ENOMEM. */
-static int make_key(struct sinsp_chisel *c, const struct sinsp_chisel_field *cf,
-		    struct sinsp_value *v)
-{
-	v->fmt = v->made = 0;
-	switch ((enum sinsp_field_type)v->type) {
-	case FIELD_UINT:
-	case FIELD_PORT:
-	case FIELD_TIME:
-	case FIELD_DURATION:
-		if (v->u <= INT64_MAX) {
-			v->type = FIELD_INT;
-		} else {
-			v->d = (double)v->u;
-			v->type = FIELD_DOUBLE;
-		}
-		break;
-	case FIELD_INT:
-	case FIELD_DOUBLE:
-	case FIELD_BOOL:
-	case FIELD_IP:
-	case FIELD_NET:
-		break;
-	default:
-		if (sinsp_chisel_make_text(c, cf, v))
-			return -ENOMEM;
-		v->is_name = 0;
-		v->type = FIELD_STR;
-	}
-	if (!has_bytes(v))
-		v->len = 0;
-	return 0;
-}
-
-/* Returns 1, 0 if the event has no value (which is a key, too), or -ENOMEM. */
-static int get_key(struct sinsp_chisel *c, int field, struct sinsp_value *key)
-{
-	struct sinsp_chisel_field *cf = &c->fields[field];
-	const struct sinsp_value *more;
-	int n = sinsp_field_get(&c->eval, &cf->field, key, &more);
-
-	if (n > 0)
-		return make_key(c, cf, key) ?: 1;
-	*key = (struct sinsp_value){.type = FIELD_NONE};
-	return n;
-}
-
 static int is_same(const struct sinsp_chisel_counter *k, const struct sinsp_value *a,
 		   const struct sinsp_value *b)
 {
 	if (a->type != b->type || a->len != b->len || a->prefix != b->prefix)
 		return 0;
-	return has_bytes(a) ? !memcmp(k->bytes.p + a->u, b->p, b->len) : a->u == b->u;
+	return sinsp_chisel_has_bytes(a) ? !memcmp(k->bytes.p + a->u, b->p, b->len) : a->u == b->u;
 }
 
 static int is_row(const struct sinsp_chisel_counter *k, const struct row *row,
@@ -181,7 +129,8 @@ static uint64_t hash_key(const struct sinsp_chisel_counter *k, const struct sins
 		const struct sinsp_value *v = &key[i];
 
 		h = sinsp_hash_number(h, v->type);
-		h = has_bytes(v) ? sinsp_hash_bytes(h, v->p, v->len) : sinsp_hash_number(h, v->u);
+		h = sinsp_chisel_has_bytes(v) ? sinsp_hash_bytes(h, v->p, v->len)
+					      : sinsp_hash_number(h, v->u);
 	}
 	return h;
 }
@@ -327,7 +276,7 @@ static void move_row(struct sinsp_chisel_counter *k, uint32_t from, uint32_t to,
 	struct row *row = memmove(row_at(k, to), row_at(k, from), k->row_sz);
 
 	for (uint32_t i = 0; i < k->n_keys; i++) {
-		if (!has_bytes(&row->key[i]))
+		if (!sinsp_chisel_has_bytes(&row->key[i]))
 			continue;
 		memmove(k->bytes.p + *bytes, k->bytes.p + row->key[i].u, row->key[i].len);
 		row->key[i].u = *bytes;
@@ -404,7 +353,7 @@ static void add_row(struct sinsp_chisel_counter *k, uint64_t hash, const struct 
 	row->hash = hash;
 	for (uint32_t i = 0; i < k->n_keys; i++) {
 		row->key[i] = key[i];
-		if (!has_bytes(&key[i]))
+		if (!sinsp_chisel_has_bytes(&key[i]))
 			continue;
 		memcpy(k->bytes.p + k->bytes.used, key[i].p, key[i].len);
 		row->key[i].u = k->bytes.used;
@@ -494,7 +443,7 @@ static int count_event(struct sinsp_chisel_counter *k)
 	int known = !k->n_keys;
 
 	for (uint32_t i = 0; i < k->n_keys; i++) {
-		const int r = get_key(k->c, k->keys[i], &key[i]);
+		const int r = sinsp_chisel_get_key(k->c, k->keys[i], &key[i]);
 
 		if (r < 0)
 			return r;
@@ -678,7 +627,7 @@ static void push_key(lua_State *L, const struct sinsp_chisel_counter *k, uint32_
 		lua_pushnil(L);
 		return;
 	}
-	if (has_bytes(&v))
+	if (sinsp_chisel_has_bytes(&v))
 		v.p = k->bytes.p + v.u;
 	sinsp_chisel_push_value(L, &k->c->fields[k->keys[i]], &v);
 }

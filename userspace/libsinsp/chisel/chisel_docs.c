@@ -19,6 +19,7 @@ void sinsp_chisel_api_markdown(FILE *f)
 	      f);
 	put_table(f, "chisel", ".", sinsp_chisel_chisel);
 	put_table(f, "counter", ":", sinsp_chisel_counting);
+	put_table(f, "log", ":", sinsp_chisel_logging);
 	put_table(f, "evt", ".", sinsp_chisel_evt);
 	put_table(f, "sysdig", ".", sinsp_chisel_sysdig);
 }

@@ -25,6 +25,7 @@ void sinsp_chisel_exec_fini(struct sinsp_chisel_exec *x);
 enum { SINSP_CHISEL_ARGS_MAX = 100, SINSP_CHISEL_TEXTS = 16 };
 
 struct sinsp_chisel_counter;
+struct sinsp_chisel_log;
 
 /* Location of the code of a chisel or module: one of the two, or neither. */
 struct sinsp_chisel_source {
@@ -63,6 +64,8 @@ struct sinsp_chisel {
 	struct sinsp_chisel_field *fields; /* a handle is the index + 1 */
 	size_t n_fields;
 	struct sinsp_chisel_counter *counters; /* NULL: none */
+	struct sinsp_chisel_log *logs; /* NULL: none */
+	uint64_t n_logged; /* events that were offered to logs */
 	uint64_t set_serial; /* of the event that eval is set to */
 	struct sinsp_filter *filter; /* NULL: all events */
 	char *filter_text; /* its text */
@@ -98,7 +101,8 @@ struct sinsp_chisel_binding {
 };
 
 extern const struct sinsp_chisel_binding sinsp_chisel_sysdig[], sinsp_chisel_chisel[],
-	sinsp_chisel_evt[], sinsp_chisel_counting[]; /* each ends with a NULL name */
+	sinsp_chisel_evt[], sinsp_chisel_counting[],
+	sinsp_chisel_logging[]; /* each ends with a NULL name */
 
 /* Returns the chisel that calls. */
 static inline struct sinsp_chisel *chisel_of(lua_State *L)
@@ -153,6 +157,12 @@ void sinsp_chisel_push_unsigned(lua_State *L, uint64_t u);
 /* Converts the value to the text that Lua gets. Returns 0 or -ENOMEM. */
 int sinsp_chisel_make_text(struct sinsp_chisel *c, const struct sinsp_chisel_field *cf,
 			   struct sinsp_value *v);
+/* Whether p points to what the value is: a text or an address. */
+int sinsp_chisel_has_bytes(const struct sinsp_value *v);
+/* Gets the value of the field of index @field for the event that eval is set to, made so that
+ * values which are equal in Lua are equal bytes. Returns 1, 0 if the event has none (*key is
+ * FIELD_NONE then), or -ENOMEM. */
+int sinsp_chisel_get_key(struct sinsp_chisel *c, int field, struct sinsp_value *key);
 /* Returns the index in fields of a handle, or of a field name, which it requests. Raises a Lua
  * error. */
 int sinsp_chisel_field_index(lua_State *L, int at);
@@ -168,6 +178,16 @@ int sinsp_chisel_new_counter(lua_State *L);
 void sinsp_chisel_add_counters(lua_State *L);
 /* Counts the event in all counters. Returns 0, or a negative errno after a message. */
 int sinsp_chisel_count(struct sinsp_chisel *c);
+
+/* chisel.log */
+int sinsp_chisel_new_log(lua_State *L);
+/* Adds the methods of logs to the state. */
+void sinsp_chisel_add_logs(lua_State *L);
+/* Keeps the event in the logs whose filters it matches; sets it if there are any. Returns 0, or a
+ * negative errno after a message. */
+int sinsp_chisel_log(struct sinsp_chisel *c, const struct sinsp_evt *evt);
+/* Returns what the filters of all logs need, as sinsp_filter_field_needs. */
+unsigned int sinsp_chisel_log_needs(const struct sinsp_chisel *c);
 
 /* Sets the arguments in order. Returns 0, or a negative errno after a message. */
 int sinsp_chisel_set_values(struct sinsp_chisel *c, char *const *values, size_t n);
@@ -192,6 +212,8 @@ const char *sinsp_chisel_keep_text(lua_State *L, const char *key);
 int sinsp_chisel_is_true(lua_State *L, const char *key);
 /* Reads the table view_info on top of the stack. */
 void sinsp_chisel_read_view(lua_State *L, struct sinsp_chisel_info *info);
+/* Sets the event that fields are of. */
+void sinsp_chisel_set_event(struct sinsp_chisel *c, const struct sinsp_evt *evt);
 /* Compiles a filter of events or of a table of threads. Raises a Lua error. */
 struct sinsp_filter *sinsp_chisel_make_filter(lua_State *L, const char *text, int of_threads);
 /* Pushes the filter, so that it is freed with the stack. */

@@ -367,6 +367,7 @@ void sinsp_chisel_fill_state(lua_State *L)
 	add_bindings(L, "chisel", sinsp_chisel_chisel);
 	add_bindings(L, "evt", sinsp_chisel_evt);
 	sinsp_chisel_add_counters(L);
+	sinsp_chisel_add_logs(L);
 	luaL_newmetatable(L, "saker.sorted");
 	lua_pop(L, 1);
 	load_prelude(L, chisel_of(L)->run);

@@ -234,6 +234,7 @@ unsigned int sinsp_chisel_needs(const struct sinsp_chisel *c)
 		needs |= sinsp_filter_field_needs(c->filter);
 	if (c->followed)
 		needs |= sinsp_filter_field_needs(c->followed);
+	needs |= sinsp_chisel_log_needs(c);
 	for (size_t i = 0; i < c->n_fields; i++)
 		needs |= c->fields[i].field.row->needs;
 	return needs;
@@ -405,7 +406,7 @@ static int step(struct sinsp_chisel *c, uint64_t ns)
 	return c->precise_ns ? step_precise_interval(c, ns) : 0;
 }
 
-static void set_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
+void sinsp_chisel_set_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 {
 	c->evt = evt;
 	c->eval.insp = evt->insp;
@@ -417,7 +418,7 @@ static void set_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 
 int sinsp_chisel_tick(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 {
-	set_event(c, evt);
+	sinsp_chisel_set_event(c, evt);
 	return step(c, evt->raw.ts_ns);
 }
 
@@ -517,23 +518,26 @@ static int show_ends(struct sinsp_chisel *c, const struct sinsp_evt *evt,
 	for (int i = 0; i < 2 && !r && !c->run->end; i++) {
 		if (!all && !(evt->selected & ends[i].io_end))
 			continue;
-		set_event(c, &ends[i]);
+		sinsp_chisel_set_event(c, &ends[i]);
 		r = show_event(c, &ends[i]);
 	}
-	set_event(c, evt);
+	sinsp_chisel_set_event(c, evt);
 	return r;
 }
 
 int sinsp_chisel_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 {
 	struct sinsp_evt ends[2];
+	int err = c->logs ? sinsp_chisel_log(c, evt) : 0;
 
+	if (err)
+		return err;
 	if (c->on_event == LUA_NOREF && !c->format_text && !c->counters)
 		return 0;
 	if (evt->raw.type == EVT_LOST_E && !receives_lost(c))
 		return 0;
 	if (!evt->raw.num) /* it had no tick */
-		set_event(c, evt);
+		sinsp_chisel_set_event(c, evt);
 	if (c->each_end && sinsp_evt_split(evt, ends))
 		return show_ends(c, evt, ends);
 	if (evt->selected && !(evt->selected & SINSP_SELECTED))
@@ -543,11 +547,14 @@ int sinsp_chisel_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 
 int sinsp_chisel_follow(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 {
-	int r = c->followed ? sinsp_filter_run(c->followed, evt) : 0;
+	int r = c->logs ? sinsp_chisel_log(c, evt) : 0;
 
+	if (r)
+		return r;
+	r = c->followed ? sinsp_filter_run(c->followed, evt) : 0;
 	if (r <= 0)
 		return r;
-	set_event(c, evt);
+	sinsp_chisel_set_event(c, evt);
 	lua_rawgeti(c->L, LUA_REGISTRYINDEX, c->on_followed);
 	return sinsp_chisel_call(c, 0, 0, "the function of chisel.follow");
 }

@@ -134,6 +134,57 @@ int sinsp_chisel_make_text(struct sinsp_chisel *c, const struct sinsp_chisel_fie
 	return r < 0 ? r : 0;
 }
 
+int sinsp_chisel_has_bytes(const struct sinsp_value *v)
+{
+	return v->type == FIELD_STR || v->type == FIELD_IP || v->type == FIELD_NET;
+}
+
+/* Converts a value so that values which are equal in Lua are equal bytes. Returns 0 or -ENOMEM. */
+static int make_key(struct sinsp_chisel *c, const struct sinsp_chisel_field *cf,
+		    struct sinsp_value *v)
+{
+	v->fmt = v->made = 0;
+	switch ((enum sinsp_field_type)v->type) {
+	case FIELD_UINT:
+	case FIELD_PORT:
+	case FIELD_TIME:
+	case FIELD_DURATION:
+		if (v->u <= INT64_MAX) {
+			v->type = FIELD_INT;
+		} else {
+			v->d = (double)v->u;
+			v->type = FIELD_DOUBLE;
+		}
+		break;
+	case FIELD_INT:
+	case FIELD_DOUBLE:
+	case FIELD_BOOL:
+	case FIELD_IP:
+	case FIELD_NET:
+		break;
+	default:
+		if (sinsp_chisel_make_text(c, cf, v))
+			return -ENOMEM;
+		v->is_name = 0;
+		v->type = FIELD_STR;
+	}
+	if (!sinsp_chisel_has_bytes(v))
+		v->len = 0;
+	return 0;
+}
+
+int sinsp_chisel_get_key(struct sinsp_chisel *c, int field, struct sinsp_value *key)
+{
+	struct sinsp_chisel_field *cf = &c->fields[field];
+	const struct sinsp_value *more;
+	int n = sinsp_field_get(&c->eval, &cf->field, key, &more);
+
+	if (n > 0)
+		return make_key(c, cf, key) ?: 1;
+	*key = (struct sinsp_value){.type = FIELD_NONE};
+	return n;
+}
+
 /* Finds the value among the latest ones: scripts mostly see few different values. */
 static struct sinsp_chisel_text *find_text(struct sinsp_chisel_field *cf,
 					   const struct sinsp_value *v)
