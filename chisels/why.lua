@@ -26,7 +26,7 @@ local slowest = require "slowest".new(store) -- items have threads, too
 
 local function is_due(s)
   local passed = store.now - s.request.e
-  return passed >= SETTLE_NS and (store:reaches(s.request.last_tid, s.request.e) or passed >= SETTLE_MAX_NS)
+  return passed >= SETTLE_NS and (store.slices:reaches(s.request.last_tid, s.request.e) or passed >= SETTLE_MAX_NS)
 end
 
 local function explain(s)
@@ -258,9 +258,8 @@ end
 -- ---- callbacks ----
 
 local function note(is_selected)
-  local request = store:note()
-  if request then slowest:note(request, is_selected) end
-  if slowest.n_pending > 0 then explain_due() end
+  local seen = store:note()
+  if seen then slowest:note(seen, is_selected) end
 end
 
 local function on_unmatched() note(false) end
@@ -273,32 +272,43 @@ function on_init()
   return true
 end
 
+-- Of many slices, the log has those of a request for a short time only.
+local DUE_NS = 100000000
+
 function on_capture_start()
-  if arg.interval > 0 and sysdig.is_live() then chisel.set_interval_s(arg.interval) end
+  chisel.set_interval_ns(DUE_NS)
   return true
 end
 
 function on_event() note(true) end
 
 -- Shows the requests whose slices have arrived; the others are left for the next time.
-function on_interval()
-  explain_due()
+local function put_done()
   local done = slowest:take_done()
-  if #done > 0 then
-    if not report.is_json() then print(report.clock(store.now)) end
-    put_all(done)
-    if not report.is_json() then print() end
-  end
+  if #done == 0 then return end
+  if not report.is_json() then print(report.clock(store.now)) end
+  put_all(done)
+  if not report.is_json() then print() end
+end
+
+local turn -- of arg.interval seconds
+
+function on_interval(seconds, ns)
+  local is_shown = arg.interval > 0 and sysdig.is_live() and turn and turn ~= seconds // arg.interval
+  store.now = seconds * 1000000000 + ns
+  if slowest.n_pending > 0 then explain_due() end
+  if is_shown then put_done() end
+  turn = arg.interval > 0 and seconds // arg.interval
   return true
 end
 
 local function put_notes()
-  if slowest.n_seen > 0 and not store.has_waits then
+  if slowest.n_seen > 0 and not store.slices:has_waits() then
     sysdig.log("no slices of waiting threads: only requests to other servers are known; a capture file needs switches and wake-ups "
                .. "(record with --slices --requests)", "warning")
-  elseif store.slices.n_evicted > 0 then
+  elseif store.slices:n_evicted() > 0 then
     sysdig.log(("%d older slices were dropped: the time of requests that were longer than what is kept is unknown")
-               :format(store.slices.n_evicted))
+               :format(store.slices:n_evicted()))
   end
 end
 

@@ -30,23 +30,20 @@ end
 -- has read.
 local UNREAD_LEAST_NS, UNREAD_SHARE = 1000000, 10
 
--- Whether an item of the connection begins when a client sent a call. That may be the call of another request, and the
--- next call of the connection the right one.
-function Slowest:has_moved(conn)
-  for _, s in ipairs(self) do
-    if s.begin ~= s.request.b and s.request.conn == conn then return true end
-  end
-  return false
-end
-
--- Whether the request of the call could be among the slowest: no record ends later than `latest`.
-function Slowest:may_be_slow(call)
+-- Returns before which time a call of the connection must have begun to matter: the request could then be among the slowest,
+-- as no record ends later than `latest`. Or an item of the connection begins when a client sent a call, which may be that of
+-- another request: then the next call that overlaps it may be the right one.
+function Slowest:time_of_calls(conn)
   local least = self[self.top]
-  return not least or self.latest - call.b > latency_of(least) or self:has_moved(call.conn)
+  local ns = least and self.latest - latency_of(least) or math.maxinteger
+  for _, s in ipairs(self) do
+    if s.begin ~= s.request.b and s.request.key == conn then ns = math.max(ns, s.request.e) end
+  end
+  return ns
 end
 
 function Slowest:consider_unread(call)
-  local r = self:may_be_slow(call) and parts.find_served(self.store, call)
+  local r = call and call.b < self:time_of_calls(call.key) and parts.find_served(self.store, call)
   local unread = r and (r.is_selected or call.is_selected and not call.parent) and r.name == call.name and r.b - call.b or 0
   if unread < UNREAD_LEAST_NS or unread < (r.e - r.b) / UNREAD_SHARE then return end
   for i, s in ipairs(self) do
@@ -58,15 +55,32 @@ function Slowest:consider_unread(call)
   self:insert(r, call.b)
 end
 
--- Considers a request of a server or a client, which the store has noted.
-function Slowest:note(request, is_selected)
-  request.is_selected = is_selected
-  self.latest = math.max(self.latest, request.seen, request.e)
-  local is_server = request.side == "server"
-  if is_server and is_selected then self:insert(request, request.b) end
-  if is_server and not is_selected then self.n_unmatched = self.n_unmatched + 1 end
-  local call = is_server and parts.find_asked(self.store, request) or not is_server and request
-  if call then self:consider_unread(call) end
+-- Returns the client's record of the server's request, which is the last one, if the client may have sent it so early that it
+-- is among the slowest.
+function Slowest:find_early(seen)
+  local ns = self:time_of_calls(seen.conn)
+  if not seen.conn or not self.store.calls:began_before(seen.conn, seen.b, seen.e, parts.SAME_CONN_MAX, ns) then return nil end
+  return parts.find_asked(self.store, self.store.served:get(self.store.served:last()))
+end
+
+-- Considers a request of a server or a client, as the store's note() returns it.
+function Slowest:note(seen, is_selected)
+  local log = seen.is_server and self.store.served or self.store.calls
+  if not is_selected then log:unselect() end
+  self.latest = math.max(self.latest, seen.seen, seen.e)
+  if not seen.is_server then
+    if seen.b < self:time_of_calls(seen.conn) then self:consider_unread(log:get(log:last())) end
+    return
+  end
+  local least = self[self.top]
+  if not is_selected then
+    self.n_unmatched = self.n_unmatched + 1
+  elseif not least or seen.e - seen.b > latency_of(least) then
+    self:insert(log:get(log:last()), seen.b)
+  else
+    self.n_seen = self.n_seen + 1
+  end
+  self:consider_unread(self:find_early(seen))
 end
 
 -- Removes the items that have a root, and returns them.

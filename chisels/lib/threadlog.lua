@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The last things that happened, by thread or by another key, in bounded memory: require "threadlog",
--- then threadlog.new(N) makes a log of at most N items in all; threadlog.new(N, on_evict) calls
--- on_evict(list, index) for each item that it evicts. The oldest item of all is evicted first, so
--- an idle thread keeps its items while a busy one fills the log.
+-- then threadlog.new(N) makes a log of at most N items in all. The oldest item of all is evicted first,
+-- so an idle thread keeps its items while a busy one fills the log.
 --
 -- Items of a key are kept in the order in which they were added.
 local Log = {}
@@ -12,8 +11,7 @@ function Log:evict()
   local at = self.n_added % self.max + 1
   local list = self.queue[at]
   list[list.first] = nil
-  if self.on_evict then self.on_evict(list, list.first) end
-  list.first, self.n_evicted = list.first + 1, self.n_evicted + 1
+  list.first = list.first + 1
   if list.first > list.last then self.lists[list.key] = nil end
 end
 
@@ -52,8 +50,8 @@ local function search(list, value, at)
   return low
 end
 
-local function new(max, on_evict)
-  return setmetatable({max = max, on_evict = on_evict, lists = {}, queue = {}, n_added = 0, n_evicted = 0}, Log)
+local function new(max)
+  return setmetatable({max = max, lists = {}, queue = {}, n_added = 0}, Log)
 end
 
 return {new = new, search = search}

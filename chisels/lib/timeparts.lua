@@ -5,11 +5,9 @@
 -- Invariant: explain() adds each nanosecond of the span to exactly one part of each level, so the parts of
 -- a level sum to the part above. A part whose kids sum to less was explained only in part.
 --
--- parts.explain(store, request, begin) returns the root for a request. store, which whystore.lua fills, has slices,
--- samples, calls and served (requests as client and as server) by TID, asked and at_conn (the same by connection),
--- threads, and has_waits (whether any slice is a wait).
+-- parts.explain(store, request, begin) returns the root for a request. store, which whystore.lua fills, has slices
+-- (slicelog.lua), samples, calls and served (requests as client and as server: requestlog.lua), and store:thread(TID).
 local threadlog = require "threadlog"
-local spans = require "spans"
 local owners = require "owners"
 local report = require "report"
 local parts = {}
@@ -127,30 +125,21 @@ Span.__index = Span
 
 -- Returns the name to show for a thread: comm, if it is given, is the one at the time of a slice, without the script.
 local function thread_name(store, tid, comm)
-  local t = store.threads:get(tid)
+  local t = store:thread(tid)
   local name = t and t.name and (not comm or t.name:sub(1, #comm) == comm) and t.name or comm or "thread"
   return ("%s (%d)"):format(name:gsub(" +$", ""), tid)
 end
 
 -- Returns the name of a process, with that of the thread if it has another one.
 local function place_name(store, tid)
-  local t = store.threads:get(tid) or {}
+  local t = store:thread(tid) or {}
   local name = ("%s (%s)"):format(t.process or "process", t.pid or "?")
   if t.pid == tid and (t.name == t.process or not t.name) then return name end
   return ("%s, thread %s"):format(name, thread_name(store, tid))
 end
 
-local function seen_at(r) return r.seen end
-
--- Returns the requests of a list that overlap [a, b), at most `max`, in the order in which they were seen.
-local function overlapping(list, a, b, max)
-  local found, i = {}, list and spans.next(list, search(list, a, seen_at), a, b)
-  while i and #found ~= max do
-    found[#found + 1] = list[i]
-    i = spans.next(list, i + 1, a, b)
-  end
-  return found
-end
+-- Returns the requests of a list of the log that overlap [a, b), at most `max`.
+local function overlapping(list, a, b, max) return list and list:overlapping(a, b, max) or {} end
 
 local function slice_end(s) return s[2] end
 
@@ -337,7 +326,7 @@ function Span:woken(tid)
   local wake = self.wakes[tid]
   if wake == nil then
     local woken, slice = self:first_wake(tid)
-    local thread = woken and self.store.threads:get(tid)
+    local thread = woken and self.store:thread(tid)
     local is_new = thread and (thread.born or 0) >= self.begin
     wake = woken and (is_new or slice[1] < self.begin) and {ns = woken, slice = slice, is_new = is_new} or false
     self.wakes[tid] = wake
@@ -543,7 +532,7 @@ end
 -- Returns the client's record of the request, if that is on this machine.
 local function find_asked(store, r)
   local best
-  for _, call in ipairs(r.conn and overlapping(store.asked:of(r.conn), r.b, r.e, SAME_CONN_MAX) or {}) do
+  for _, call in ipairs(r.key and overlapping(store.calls:of(r.key), r.b, r.e, SAME_CONN_MAX) or {}) do
     if call.name == r.name and call.b <= r.b and (not best or call.b > best.b) then best = call end
   end
   return best
@@ -582,23 +571,13 @@ end
 
 -- Returns the thread of the process that ran most in [x, y); nil: none did.
 local function who_ran(store, tid, x, y)
-  local thread, best, most = store.threads:get(tid), nil, 0
-  for _, other in ipairs(thread and store.of_process:get(thread.pid) or {}) do
-    local now = store.threads:get(other) -- another process may have its TID
-    local list, ns = other ~= tid and now and now.pid == thread.pid and store.slices:of(other), 0
-    for i = list and search(list, x, slice_end) or 1, list and list.last or 0 do
-      local s = list[i]
-      if s[1] >= y then break end
-      if s[3] == "running" then ns = ns + math.min(s[2], y) - math.max(s[1], x) end
-    end
-    if ns > most then best, most = other, ns end
-  end
-  return best
+  local thread = store:thread(tid)
+  return thread and thread.pid and store.slices:who_ran(thread.pid, tid, x, y)
 end
 
 -- Whether the thread did the kernel's work, for whoever it was.
 local function is_of_kernel(store, tid, comm)
-  local name = (store.threads:get(tid) or {}).name or comm or ""
+  local name = (store:thread(tid) or {}).name or comm or ""
   return (name:find("^ksoftirqd/") or name:find("^kworker/")) ~= nil
 end
 
@@ -620,7 +599,7 @@ function Span:waited_for(slice, x, y)
     return waker, waker and thread_name(store, waker)
   end
   if not waker or waker == 0 or waker == self.tid or is_of_kernel(store, waker, slice.waker_comm) then return nil end
-  if slice[3] == "file" and not (store.threads:get(waker) or {}).has_exe then return nil end -- it may be of the kernel
+  if slice[3] == "file" and not (store:thread(waker) or {}).has_exe then return nil end -- it may be of the kernel
   local how = slice.waker_call and (slice.waker_file and ", in %s of %s" or ", in %s"):format(slice.waker_call, slice.waker_file) or ""
   return waker, thread_name(store, waker, slice.waker_comm) .. how
 end
@@ -699,7 +678,7 @@ end
 -- Returns the request of the list that ended last, until `ns`, but for one; with `object` the last of that connection. A
 -- request is seen when it ends, or a little later.
 local function last_ended(list, ns, but, object)
-  local at, last = search(list, ns, seen_at), nil
+  local at, last = list:after(ns), nil
   for i = math.max(list.first, at - SAME_CONN_MAX), math.min(list.last, at + SAME_CONN_MAX) do
     local r = list[i]
     local fits = r ~= but and r.e <= ns and (not object or is_conn(object, r.conn))
@@ -728,7 +707,7 @@ end
 
 -- A thread that holds something and waits for its client, as in an open transaction.
 function Span:wait_for_client(part, r, x, y)
-  local list, asked = r.conn and self.store.asked:of(r.conn), nil
+  local list, asked = r.conn and self.store.calls:of(r.key), nil
   if list then asked = list[list.last] end
   local who = asked and thread_name(self.store, asked.last_tid) or r.peer_proc or r.peer or "?"
   local whose = self.request and "another client," or "its client"
@@ -737,7 +716,7 @@ function Span:wait_for_client(part, r, x, y)
 end
 
 local function is_same_process(store, tid, other)
-  local a, b = store.threads:get(tid), store.threads:get(other)
+  local a, b = store:thread(tid), store:thread(other)
   return a and b and a.pid == b.pid
 end
 
@@ -765,7 +744,7 @@ end
 -- Returns the record of the other end of the call, if that is on this machine, and known yet.
 local function find_served(store, call)
   local best
-  for _, r in ipairs(call.conn and overlapping(store.at_conn:of(call.conn), call.b, call.e, SAME_CONN_MAX) or {}) do
+  for _, r in ipairs(call.key and overlapping(store.served:of(call.key), call.b, call.e, SAME_CONN_MAX) or {}) do
     local shared = math.min(r.e, call.e) - math.max(r.b, call.b)
     if not best or shared > best.shared then best = {shared = shared, r = r} end
   end
@@ -797,7 +776,7 @@ function Span:call(part, call, x, y)
   local r = served_end(self.store, call)
   if not r then kid.server = call.peer_proc and call.peer_proc .. port_of(call.peer) end
   if not r or self.depth >= DEPTH_MAX then return end
-  local server = self.store.threads:get(r.last_tid)
+  local server = self.store:thread(r.last_tid)
   kid.server = server and server.process and server.process .. port_of(call.peer)
   local where = add(kid, "in " .. r.last_tid, "in " .. place_name(self.store, r.last_tid), y - x)
   where.is_place = true
@@ -895,14 +874,14 @@ end
 
 -- Whether the process began after the request was sent, and has not read it: it starts, for others, too.
 function Span:is_starting(x)
-  local t = self.store.threads:get(self.tid)
+  local t = self.store:thread(self.tid)
   return t and t.pid == self.tid and t.born and t.born >= self.a and x >= t.born
 end
 
 -- Adds [x, y), before the thread began that read the request: the main thread of its process had not accepted it. What
 -- that did tells why, unless it waited for connections.
 function Span:not_accepted(part, x, y)
-  local main = (self.store.threads:get(self.tid) or {}).pid
+  local main = (self.store:thread(self.tid) or {}).pid
   local list = main and main ~= self.tid and not self.above[main] and self.store.slices:of(main)
   local rest = y - x
   for i = list and search(list, x, slice_end) or 1, list and list.last or 0 do
@@ -936,7 +915,7 @@ function Span:add(part, slice, x, y)
     local kid = add_call(part, call, y - x)
     return self:client(kid, slice, x, y) or self:wait(kid, slice, x, y)
   end
-  if call and (kind ~= "unknown" or not self.store.has_waits) then return self:call(part, call, x, y) end
+  if call and (kind ~= "unknown" or not self.store.slices:has_waits()) then return self:call(part, call, x, y) end
   if is_watch(slice) and owner == r and self:for_another(part, x, y) then return end
   local before = is_watch(slice) and owner == r and self:queued_at(x)
   if before then return self:call(add(part, "connection", "wait for a connection ?", y - x), before, x, y) end
@@ -974,7 +953,7 @@ function Span:explain(part)
   self:find_requests()
   self:find_cause()
   self:find_cuts()
-  local list, at, thread = self.store.slices:of(self.tid), self.a, self.store.threads:get(self.tid)
+  local list, at, thread = self.store.slices:of(self.tid), self.a, self.store:thread(self.tid)
   self.born = thread and thread.born
   for i = list and search(list, self.a, slice_end) or 1, list and list.last or 0 do
     local s = list[i]
@@ -1032,6 +1011,7 @@ function parts.explain(store, r, begin)
   begin = begin or r.b
   root.ns = r.e - begin
   store.scans = {}
+  store.slices:forget()
   local threads = parts.explain_request(store, r, root, begin, r.e, 1)
   merge_calls(root)
   name_polls(root)
@@ -1039,4 +1019,5 @@ function parts.explain(store, r, begin)
 end
 
 parts.thread_name, parts.place_name, parts.find_served, parts.find_asked = thread_name, place_name, find_served, find_asked
+parts.SAME_CONN_MAX = SAME_CONN_MAX
 return parts
