@@ -94,9 +94,8 @@ function Log:last() return (select(2, self.all:span())) end
 -- Notes that the filter did not select the last request.
 function Log:unselect()
   local first, last = self.all:span()
-  self.unselected[last] = true
-  for number = self.forgotten, first - 1 do self.unselected[number] = nil end
-  self.forgotten = first
+  for number = self.forgotten, math.min(first - 1, self.last_unselected) do self.unselected[number] = nil end
+  self.forgotten, self.last_unselected, self.unselected[last] = first, last, true
 end
 
 -- Whether any request of the connection that overlaps [a, b), of the first `max`, began before `ns`.
@@ -111,11 +110,16 @@ function Log:began_before(key, a, b, max, ns)
   return false
 end
 
+-- Times of damaged files are left out: they are no integers in Lua.
+requestlog.TIME_MAX = 4000000000000000000
+local FILTER = ("evt.type=request and thread.tid exists and request.side exists and request.begin<%d and request.latency<%d and ")
+               :format(requestlog.TIME_MAX, requestlog.TIME_MAX)
+
 function requestlog.new(condition)
   return setmetatable({
-    made = setmetatable({}, {__mode = "v"}), unselected = {}, forgotten = 1,
+    made = setmetatable({}, {__mode = "v"}), unselected = {}, forgotten = 1, last_unselected = 0,
     all = chisel.log {
-      filter = "evt.type=request and thread.tid exists and request.latency exists and " .. condition, max = REQUESTS_MAX,
+      filter = FILTER .. condition, max = REQUESTS_MAX,
       keys = {"thread.tid", "request.tid", "request.conn"}, fields = FIELDS, begin = "request.begin", length = "request.latency",
     },
   }, Log)

@@ -3,7 +3,6 @@
 -- a request needs, a table is made: {begin, end, kind}, and by name what the slice has besides. What only the waits before
 -- and behind tell of a wait is found then, too: polls, polls_child, is_gil, and the waker of one that was tried again.
 local report = require "report"
-local threadlog = require "threadlog"
 local log = {}
 
 local SLICES_MAX, THREADS_MAX = 200000, 20000
@@ -50,7 +49,8 @@ end
 
 -- ---- lists ----
 
--- The slices of a thread, list[list.first] to list[list.last]; waits are those that have been looked at so far.
+-- The slices of a thread, list[list.first] to list[list.last]. By index: plain has those that were made so far, slept and
+-- holders what was found for waits.
 local List = {}
 
 local function plain(list, i)
@@ -62,21 +62,16 @@ local function plain(list, i)
   return s
 end
 
--- Returns the next wait of the thread in this direction, 1 or -1, and its index; nil: none that is near.
-local NEAR = 1000
-
+-- Returns the next wait of the thread in this direction, 1 or -1, and its index.
 local function next_wait(list, i, step)
-  for at = i + step, i + step * NEAR, step do
+  for at = i + step, step > 0 and list.last or list.first, step do
     local s = plain(list, at)
-    if not s then return nil end
     if is_wait(s) then return s, at end
   end
 end
 
 -- Of the waits of a thread, those beside one tell what it was for. A sleep is part of the wait for a child, or for a lock of
--- a file, if the thread looked for that before two sleeps: the last one that was not for a lock, and this one.
-local LOCKS_MAX = 100
-
+-- a file, if the thread looked for that before two sleeps: the last wait that was not for a lock, and this one.
 local function is_same_poll(s, other)
   return s.child and s.child == other.child,
          s.polled and s.polled == other.polled and s.polled_call == other.polled_call
@@ -87,18 +82,26 @@ local function join_polls(s, other)
   s.polls_child, s.polls = s.polls_child or child, s.polls or polled
 end
 
+-- Returns the last wait before this one that was not for a lock. Each run of waits for locks is gone through once.
+local function sleep_before(list, i)
+  local seen, found = {}, nil
+  local s, at = next_wait(list, i, -1)
+  while s and s[3] == "lock" and list.slept[at] == nil do
+    seen[#seen + 1] = at
+    s, at = next_wait(list, at, -1)
+  end
+  if s and s[3] == "lock" then found = list.slept[at] else found = s or false end
+  for _, passed in ipairs(seen) do list.slept[passed] = found end
+  return found
+end
+
 local function find_polls(list, i, s)
   if not s.child and not s.polled then return end
-  local other, at = next_wait(list, i, -1)
-  for _ = 1, LOCKS_MAX do
-    if not other or other[3] ~= "lock" then break end
-    other, at = next_wait(list, at, -1)
-  end
-  if other and other[3] ~= "lock" then join_polls(s, other) end
+  local other, at = sleep_before(list, i), nil
+  if other then join_polls(s, other) end
   if s[3] == "lock" then return end
   other, at = next_wait(list, i, 1)
-  for _ = 1, LOCKS_MAX do
-    if not other then return end
+  while other do
     join_polls(s, other)
     if other[3] ~= "lock" then return end
     other, at = next_wait(list, at, 1)
@@ -113,20 +116,27 @@ local function is_retry(before, s)
   return before.lock and before.of_waker == 0 and before.lock == s.lock and s[1] - before[2] <= RETRY_MAX_NS
 end
 
-local function find_waker(list, i, s)
-  local before, at = s, i
-  for _ = 1, RETRIES_MAX do
-    if before.of_waker ~= 0 or before.owner then return end
+-- Finds who held the lock in each wait of a run of retries, of which `i` is the first that is looked at.
+local function find_holder(list, i, s)
+  local run, at, last = {}, i, s
+  while last and last.of_waker == 0 do
+    run[#run + 1] = {at = at, wait = last}
     local other
     other, at = next_wait(list, at, 1)
-    if not other or not is_retry(before, other) then return end
-    if not other.of_waker then return end
-    if other.of_waker ~= 0 then
-      s.waker, s.waker_comm = other.of_waker, other.waker_comm
-      return
-    end
-    before = other
+    last = other and is_retry(last, other) and other
   end
+  local holder = last and last.of_waker and last or false
+  for k = #run, 1, -1 do
+    if run[k].wait.owner or k <= #run - RETRIES_MAX then holder = false end
+    list.holders[run[k].at] = holder
+  end
+end
+
+local function find_waker(list, i, s)
+  if s.of_waker ~= 0 then return end
+  if list.holders[i] == nil then find_holder(list, i, s) end
+  local holder = list.holders[i]
+  if holder then s.waker, s.waker_comm = holder.of_waker, holder.waker_comm end
 end
 
 -- A wait of CPython is one for its interpreter if it follows one on the same condition variable that ended after 5 ms
@@ -169,7 +179,7 @@ function Log:of(tid)
   local list = self.lists[tid]
   if not first then return nil end
   if not list then
-    list = setmetatable({store = self.store, log = self.all, tid = tid, plain = {}}, List)
+    list = setmetatable({store = self.store, log = self.all, tid = tid, plain = {}, slept = {}, holders = {}}, List)
     self.lists[tid] = list
   end
   list.first, list.last = first, last
@@ -181,8 +191,8 @@ function Log:forget() self.lists = {} end
 
 -- Returns when the thread began, if slices of others began before. nil: that is not known.
 function Log:born(tid)
-  local first = self.all:span(tid)
-  local begin = first == 1 and self.all:values(self.all:number(tid, 1))
+  local number = self.births:number(tid, 1)
+  local begin = number and self.births:times(number)
   return begin and begin > (self.first_ns or begin) and begin or nil
 end
 
@@ -215,34 +225,39 @@ function Log:is_of_go(pid) return self.go:span(pid) ~= nil end
 
 -- Returns the thread of a process of Python, but for one, that ran most in [x, y); nil: none did.
 function Log:who_ran(pid, but, x, y)
-  local first, last = self.of_python:span(pid)
   local sums, best = {}, nil
-  local function end_of(tid_begin_ns) return tid_begin_ns[2] + tid_begin_ns[3] end
-  local list = setmetatable({first = first, last = last}, {__index = function(_, i)
-    return {self.of_python:values(self.of_python:number(pid, i))}
-  end})
-  for i = first and threadlog.search(list, x, end_of) or 1, last or 0 do
-    local tid, begin, ns = table.unpack(list[i])
-    local ran = math.min(begin + ns, y) - math.max(begin, x)
-    if begin >= y then break end
+  local i = self.of_python:overlapping(pid, 1, x, y)
+  while i do
+    local number = self.of_python:number(pid, i)
+    local begin, e = self.of_python:times(number)
+    local tid = self.of_python:values(number)
     if tid ~= but then
-      sums[tid] = (sums[tid] or 0) + ran
+      sums[tid] = (sums[tid] or 0) + math.min(e, y) - math.max(begin, x)
       if not best or sums[tid] > sums[best] then best = tid end
     end
+    i = self.of_python:overlapping(pid, i + 1, x, y)
   end
   return best
 end
 
+-- Times of damaged files are left out: they are no integers in Lua.
+local SLICE = "evt.type=slice and thread.tid exists and thread.slice.kind exists and thread.slice.ns exists and "
+              .. "thread.slice.start<4000000000000000000 and thread.slice.ns<4000000000000000000"
+
+local BEGIN, LENGTH = "thread.slice.start", "thread.slice.ns"
+
 function log.new(store)
   return setmetatable({
     store = store, lists = {},
-    all = chisel.log {filter = "evt.type=slice", max = SLICES_MAX, keys = {"thread.tid"}, fields = FIELDS},
-    waits = chisel.log {filter = "evt.type=slice and not thread.slice.kind in (running, unknown)", max = 1, only_changes = true,
+    all = chisel.log {filter = SLICE, max = SLICES_MAX, keys = {"thread.tid"}, fields = FIELDS},
+    births = chisel.log {filter = SLICE, max = THREADS_MAX, only = "first", keys = {"thread.tid"}, fields = {}, begin = BEGIN,
+                         length = LENGTH},
+    waits = chisel.log {filter = "evt.type=slice and not thread.slice.kind in (running, unknown)", max = 1, only = "first",
                         keys = {"evt.type"}, fields = {}},
     go = chisel.log {filter = "thread.slice.lock>=0xc000000000 and thread.slice.lock<0xd000000000", max = THREADS_MAX,
-                     only_changes = true, keys = {"proc.pid"}, fields = {}},
-    of_python = chisel.log {filter = "thread.slice.kind=running and proc.exepath contains python", max = SLICES_MAX,
-                            keys = {"proc.pid"}, fields = {"thread.tid", "thread.slice.start", "thread.slice.ns"}},
+                     only = "first", keys = {"proc.pid"}, fields = {}},
+    of_python = chisel.log {filter = "thread.slice.kind=running and proc.exepath contains python and " .. SLICE,
+                            max = SLICES_MAX, keys = {"proc.pid"}, fields = {"thread.tid"}, begin = BEGIN, length = LENGTH},
   }, Log)
 end
 

@@ -32,7 +32,7 @@ function Store:init()
   self.slices = slicelog.new(self)
   self.served, self.calls = requestlog.new("request.side=server"), requestlog.new("request.side!=server")
   self.names = chisel.log {
-    filter = "evt.type in (slice, request) and thread.name exists", max = THREADS_MAX, only_changes = true, keys = {"thread.tid"},
+    filter = "evt.type in (slice, request) and thread.name exists", max = THREADS_MAX, only = "last", keys = {"thread.tid"},
     fields = {"thread.name", "proc.pid", "proc.name", "proc.exepath", "proc.args"},
   }
 end
@@ -62,18 +62,26 @@ local function process_name(name, args)
   return line(name)
 end
 
+local function new_thread(born, name, pid, process, exe, args)
+  local t = {of_name = name, of_process = process, exe = exe, args = args, born = born, pid = pid}
+  t.process = process and process_name(process, args)
+  t.name = name == process and t.process or line(name)
+  t.has_exe, t.is_python = (exe or "") ~= "", (exe or ""):find("python", 1, true) ~= nil
+  return t
+end
+
+local function is_same(t, name, pid, process, exe, args)
+  return t.of_name == name and t.pid == pid and t.of_process == process and t.exe == exe and t.args == args
+end
+
 -- Returns what is known of the thread: name, pid, process (its name), is_python, has_exe, and born: when it began, if that
 -- was during the capture. nil: nothing.
 function Store:thread(tid)
   local _, last = self.names:span(tid)
-  local number = last and self.names:number(tid, last)
-  local t = number and self.threads:get(tid)
-  if not number or t and t.number == number then return t end
-  local name, pid, process, exe, args = self.names:values(number)
-  t = {number = number, born = self.slices:born(tid), pid = pid}
-  t.process = process and process_name(process, args)
-  t.name = name == process and t.process or line(name)
-  t.has_exe, t.is_python = (exe or "") ~= "", (exe or ""):find("python", 1, true) ~= nil
+  if not last then return self.threads:get(tid) end
+  local number, t = self.names:number(tid, last), self.threads:get(tid)
+  if t and is_same(t, self.names:values(number)) then return t end
+  t = new_thread(self.slices:born(tid), self.names:values(number))
   self.threads:put(tid, t)
   return t
 end
@@ -131,9 +139,10 @@ function Store:note()
   self.now = field(of_request.seen)
   if not tid then return nil end
   if not begin then return self:note_sample(tid) end
-  if not latency then return nil end
+  local side, e = field(of_request.side), begin + (latency or 0)
+  if not latency or not side or begin >= requestlog.TIME_MAX or latency >= requestlog.TIME_MAX then return nil end
   local r = seen_request
-  r.is_server, r.b, r.e = field(of_request.side) == "server", begin, begin + latency
+  r.is_server, r.b, r.e = side == "server", begin, e
   r.seen, r.conn = self.now, field(of_request.conn)
   return r
 end

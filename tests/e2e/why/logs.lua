@@ -42,18 +42,16 @@ end
 local Log = {}
 Log.__index = Log
 
-local function is_same(a, b, n)
-  for i = 1, n do if a[i] ~= b[i] then return false end end
-  return true
-end
-
 function Log:keep(v)
-  local r, n = {time = v["evt.rawtime"]}, #self.fields
+  local r = {time = v["evt.rawtime"]}
   for i, name in ipairs(self.fields) do r[i] = v[name] end
   r.b = self.begin and v[self.begin]
   r.e = r.b and r.b + v[self.length]
   local list = self.lists[v[self.keys[1]]]
-  if self.only_changes and list and is_same(r, self.records[list[#list]], n) then return end
+  if self.only and list then
+    if self.only == "last" then self.records[list[1]] = r end
+    return
+  end
   self.records[#self.records + 1] = r
   for _, name in ipairs(self.keys) do
     local key = v[name]

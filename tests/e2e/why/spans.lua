@@ -1,15 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Finds the items of a list of a threadlog that overlap a span of time: require "spans". Items are {b, e}:
+-- Finds the items of a list that overlap a span of time: require "spans". Items are {b, e}:
 -- begin and end. A tree over the list has the first begin and the last end of each 2^level items, so that
 -- whole runs of items are skipped, also if some of them are very long.
 --
 -- Invariant: a block `at` of a level is about the items at << level to (at + 1) << level of the list, and
--- is made when the last of them is added: two blocks for each item in all. Blocks whose items are all
--- evicted are removed.
+-- is made when the last of them is added: two blocks for each item in all.
 local spans = {}
 local LEVEL_MAX = 20
 
--- Returns the first begin and the last end of an item, or of a block of the level; of what was evicted no time.
+-- Returns the first begin and the last end of an item, or of a block of the level.
 local function span_of(list, level, at)
   if level > 0 then return list.begins[level][at] or math.huge, list.ends[level][at] or -math.huge end
   local item = list[at]
@@ -31,14 +30,6 @@ function spans.added(list)
     local b2, e2 = span_of(list, level - 1, at * 2 + 1)
     if not begins[level] then begins[level], ends[level] = {}, {} end
     begins[level][at], ends[level][at] = math.min(b1, b2), math.max(e1, e2)
-  end
-end
-
--- Removes the blocks that end with the item at `i`, which is evicted.
-function spans.evicted(list, i)
-  for level = 1, #(list.begins or {}) do
-    if (i + 1) % (1 << level) ~= 0 then return end
-    list.begins[level][i >> level], list.ends[level][i >> level] = nil, nil
   end
 end
 

@@ -261,14 +261,17 @@ const struct sinsp_chisel_binding sinsp_chisel_chisel[] = {
 	 "garbage."},
 	{"log", sinsp_chisel_new_log, "log(options) -> log",
 	 "Keeps the last events that match a filter from now on, without Lua, also those that "
-	 "only chisel.follow would get. `options` is a table: `filter`, the text of a filter; "
-	 "`keys`, a list of 1 to 4 fields: the event is in the list of each value that they have, "
-	 "and events without any are not kept; `fields`, a list of at most 64 fields whose values "
-	 "are kept; `max`, how many records there are at most (1 to 1000000; and 64 MiB in all): "
-	 "the oldest is evicted first, so that an idle thread keeps its records while a busy one "
-	 "fills the log; `begin` and `length`, fields that say when the record began and how long "
-	 "it took; `only_changes = true`: no record whose values are those of the last record in "
-	 "the list of the first key. Keeping ends when the log is collected as garbage."},
+	 "only `follow` would get. `options` is a table: `filter`, the text of a filter of at most "
+	 "4096 bytes; `keys`, a list of 1 to 4 fields, but for addresses: the event is in the list "
+	 "of each value that they have, and events without any are not kept; `fields`, a list of "
+	 "at "
+	 "most 64 fields whose values are kept; `max`, how many records there are at most (1 to "
+	 "1000000; and some 64 MiB in all): the oldest is evicted first, so that an idle thread "
+	 "keeps its records while a busy one fills the log; `begin` and `length`, fields that say "
+	 "when the record began and how long it took; `only`, for a single key: `first` or `last`, "
+	 "each value of the key has one record, that of its first or its last event. The filter "
+	 "does not make events recorded or derived: `set_filter`, `follow` and the fields do. "
+	 "Keeping ends when the log is collected as garbage."},
 	{"set_filter", chisel_set_filter, "set_filter(text)",
 	 "Sets the filter of `on_event`, in addition to that of the command line."},
 	{"each_end", chisel_each_end, "each_end()",

@@ -10,7 +10,8 @@
 #include "chisel_host.h"
 #include "memory/hash.h"
 
-enum { KEYS_MAX = 4, FIELDS_MAX = 64, LOGS_MAX = 32, NO_FIELD = -1 };
+enum { KEYS_MAX = 4, FIELDS_MAX = 64, LOGS_MAX = 32, FILTER_MAX = 4096 };
+enum { NO_FIELD = -1 };
 /* A watched process can make up values: above so many bytes, records are evicted, too. */
 enum { RECORDS_MAX = 1000000, BYTES_MAX = 64 << 20, SLOTS_MIN = 64, LIST_MIN = 4 };
 enum { BLOCK = 64, BLOCKS_FROM = 256 }; /* lists of so many items have blocks */
@@ -43,7 +44,7 @@ struct record {
 
 /* A value of a record: u of a number, or the bytes, follow. */
 struct kept {
-	uint8_t field, type, prefix;
+	uint8_t field, type, prefix, zero;
 	uint32_t len; /* of the bytes */
 };
 
@@ -55,7 +56,7 @@ struct sinsp_chisel_log {
 	uint32_t n_keys, n_fields, max;
 	int keys[KEYS_MAX], fields[FIELDS_MAX];
 	int begin, length; /* fields of the span; NO_FIELD: none */
-	uint8_t only_changes;
+	uint8_t first_only, last_only; /* one record of each key: of its first event, of its last */
 	uint64_t seed, serial; /* serial: of the last event that was kept */
 	struct record **records; /* by number, in a ring */
 	uint32_t size; /* of the ring: a power of two */
@@ -230,14 +231,11 @@ static int make_blocks(struct sinsp_chisel_log *g, struct list *l)
 	return 0;
 }
 
-static int reserve_number(struct sinsp_chisel_log *g, struct list *l)
+/* Returns 0 or -ENOMEM, which changes nothing, or leaves the list without blocks. */
+static int resize(struct sinsp_chisel_log *g, struct list *l, uint32_t size)
 {
-	const uint32_t size = l->size ? l->size * 2 : LIST_MIN;
-	uint64_t *numbers;
+	uint64_t *numbers = sinsp_chisel_realloc(g->c, NULL, 0, size * sizeof(*numbers));
 
-	if (l->n < l->size)
-		return 0;
-	numbers = sinsp_chisel_realloc(g->c, NULL, 0, size * sizeof(*numbers));
 	if (!numbers)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < l->n; i++)
@@ -250,7 +248,27 @@ static int reserve_number(struct sinsp_chisel_log *g, struct list *l)
 	return g->begin != NO_FIELD && size >= BLOCKS_FROM ? make_blocks(g, l) : 0;
 }
 
+static int reserve_number(struct sinsp_chisel_log *g, struct list *l)
+{
+	if (l->n < l->size)
+		return 0;
+	return resize(g, l, l->size ? l->size * 2 : LIST_MIN);
+}
+
+/* A key that had many records and has few now keeps no room for many. */
+static void shrink(struct sinsp_chisel_log *g, struct list *l)
+{
+	if (l->size > BLOCKS_FROM && l->n <= l->size / 8)
+		resize(g, l, l->size / 4);
+}
+
 /* ---- records ---- */
+
+static void free_record(struct sinsp_chisel_log *g, struct record *r)
+{
+	g->n_bytes -= r->sz;
+	sinsp_chisel_realloc(g->c, r, r->sz, 0);
+}
 
 static void evict(struct sinsp_chisel_log *g)
 {
@@ -262,11 +280,12 @@ static void evict(struct sinsp_chisel_log *g)
 		l->head = (l->head + 1) & (l->size - 1);
 		l->n--;
 		l->n_evicted++;
-		if (!l->n)
+		if (l->n)
+			shrink(g, l);
+		else
 			free_list(g, l);
 	}
-	g->n_bytes -= r->sz;
-	sinsp_chisel_realloc(g->c, r, r->sz, 0);
+	free_record(g, r);
 }
 
 static void drop_all(struct sinsp_chisel_log *g)
@@ -334,7 +353,8 @@ static int keep_values(struct sinsp_chisel_log *g)
 			return r;
 		if (!r)
 			continue;
-		const struct kept k = {(uint8_t)i, v.type, v.prefix, v.len};
+		const struct kept k = {
+			.field = (uint8_t)i, .type = v.type, .prefix = v.prefix, .len = v.len};
 
 		r = put_bytes(g, &k, sizeof(k))
 			    ?: sinsp_chisel_has_bytes(&v) ? put_bytes(g, v.p, v.len)
@@ -343,15 +363,6 @@ static int keep_values(struct sinsp_chisel_log *g)
 			return r;
 	}
 	return 0;
-}
-
-/* Returns whether the last record of the list has the values of the scratch. */
-static int is_unchanged(const struct sinsp_chisel_log *g, const struct list *l)
-{
-	const struct record *r = l->n ? *record_at(g, number_at(l, l->n - 1)) : NULL;
-
-	return r && r->sz - sizeof(*r) == g->scratch_len &&
-	       is_equal(r + 1, g->scratch, g->scratch_len);
 }
 
 /* Appends the list of the key, unless it is there already. */
@@ -405,17 +416,28 @@ static void get_span_of_event(const struct sinsp_chisel_log *g, struct record *r
 	r->end = r->begin + number_of(g, g->length);
 }
 
-/* Adds a record with the values of the scratch to the lists. */
-static int add_record(struct sinsp_chisel_log *g, struct list **lists)
+/* Returns a record with the values of the scratch; NULL: no memory. */
+static struct record *new_record(struct sinsp_chisel_log *g)
 {
 	const size_t sz = sizeof(struct record) + g->scratch_len;
-	struct record *r = grow_records(g) ? NULL : sinsp_chisel_realloc(g->c, NULL, 0, sz);
+	struct record *r = sinsp_chisel_realloc(g->c, NULL, 0, sz);
 
 	if (!r)
-		return -ENOMEM;
+		return NULL;
 	*r = (struct record){.sz = (uint32_t)sz, .ts_ns = g->c->evt->raw.ts_ns};
 	get_span_of_event(g, r);
 	copy(r + 1, g->scratch, g->scratch_len);
+	g->n_bytes += sz;
+	return r;
+}
+
+/* Adds a record with the values of the scratch to the lists. */
+static int add_record(struct sinsp_chisel_log *g, struct list **lists)
+{
+	struct record *r = grow_records(g) ? NULL : new_record(g);
+
+	if (!r)
+		return -ENOMEM;
 	for (uint32_t i = 0; lists[i]; i++) {
 		struct list *l = r->lists[i] = lists[i];
 
@@ -425,7 +447,27 @@ static int add_record(struct sinsp_chisel_log *g, struct list **lists)
 	for (uint32_t i = 0; lists[i]; i++)
 		if (lists[i]->blocks)
 			add_to_block(g, lists[i], lists[i]->n - 1);
-	g->n_bytes += sz;
+	return 0;
+}
+
+/* Puts the values of the scratch in place of those of the list's record. */
+static int replace_record(struct sinsp_chisel_log *g, struct list *l)
+{
+	struct record **at = record_at(g, number_at(l, 0)), *old = *at;
+
+	if (old->sz - sizeof(*old) == g->scratch_len &&
+	    is_equal(old + 1, g->scratch, g->scratch_len)) {
+		old->ts_ns = g->c->evt->raw.ts_ns;
+		get_span_of_event(g, old);
+		return 0;
+	}
+	*at = new_record(g);
+	if (!*at) {
+		*at = old;
+		return -ENOMEM;
+	}
+	(*at)->lists[0] = l;
+	free_record(g, old);
 	return 0;
 }
 
@@ -449,10 +491,15 @@ static int make_room(struct sinsp_chisel_log *g, struct list **lists)
 static int log_event(struct sinsp_chisel_log *g)
 {
 	struct list *lists[KEYS_MAX + 1] = {NULL};
-	int err = keep_values(g) ?: get_lists(g, lists);
+	int err = get_lists(g, lists);
 
-	if (!err && lists[0] && !(g->only_changes && is_unchanged(g, lists[0])))
-		err = (is_full(g) ? make_room(g, lists) : 0) ?: add_record(g, lists);
+	if (!err && lists[0] && !(g->first_only && lists[0]->n)) {
+		err = keep_values(g);
+		if (!err && g->last_only && lists[0]->n)
+			err = replace_record(g, lists[0]);
+		else if (!err)
+			err = (is_full(g) ? make_room(g, lists) : 0) ?: add_record(g, lists);
+	}
 	drop_empty(g, lists);
 	return err;
 }
@@ -531,12 +578,36 @@ static int read_field(lua_State *L, const char *name)
 	return at;
 }
 
+static void check_keys(lua_State *L, const struct sinsp_chisel_log *g)
+{
+	if (!g->n_keys)
+		luaL_error(L, "chisel.log: no keys");
+	for (uint32_t i = 0; i < g->n_keys; i++) {
+		const struct sinsp_field *f = &g->c->fields[g->keys[i]].field;
+
+		if (f->type == FIELD_IP || f->type == FIELD_NET)
+			luaL_error(L, "chisel.log: the key %s is an address", f->row->name);
+	}
+}
+
+static void read_only(lua_State *L, struct sinsp_chisel_log *g)
+{
+	const char *only = lua_getfield(L, 1, "only") == LUA_TNIL ? NULL : lua_tostring(L, -1);
+
+	g->first_only = only && !strcmp(only, "first");
+	g->last_only = only && !strcmp(only, "last");
+	if (!lua_isnil(L, -1) && !g->first_only && !g->last_only)
+		luaL_error(L, "chisel.log: only is neither first nor last");
+	if (only && g->n_keys > 1)
+		luaL_error(L, "chisel.log: only needs a single key");
+	lua_pop(L, 1);
+}
+
 static void read_options(lua_State *L, struct sinsp_chisel_log *g)
 {
 	g->n_keys = read_fields(L, "keys", g->keys, KEYS_MAX);
 	g->n_fields = read_fields(L, "fields", g->fields, FIELDS_MAX);
-	if (!g->n_keys)
-		luaL_error(L, "chisel.log: no keys");
+	check_keys(L, g);
 	lua_getfield(L, 1, "max");
 	if (!lua_isinteger(L, -1) || lua_tointeger(L, -1) < 1 || lua_tointeger(L, -1) > RECORDS_MAX)
 		luaL_error(L, "chisel.log: max is not a number from 1 to %d", RECORDS_MAX);
@@ -546,9 +617,11 @@ static void read_options(lua_State *L, struct sinsp_chisel_log *g)
 	g->length = read_field(L, "length");
 	if ((g->begin == NO_FIELD) != (g->length == NO_FIELD))
 		luaL_error(L, "chisel.log: begin needs length, and length begin");
-	g->only_changes = (uint8_t)sinsp_chisel_is_true(L, "only_changes");
+	read_only(L, g);
 	if (lua_getfield(L, 1, "filter") != LUA_TSTRING)
 		luaL_error(L, "chisel.log: filter is not a text");
+	if (lua_rawlen(L, -1) > FILTER_MAX)
+		luaL_error(L, "chisel.log: the filter is longer than %d bytes", FILTER_MAX);
 	g->filter = sinsp_chisel_make_filter(L, lua_tostring(L, -1), 0);
 	lua_pop(L, 1);
 }
@@ -603,9 +676,7 @@ int sinsp_chisel_new_log(lua_State *L)
 	g->serial = g->c->n_logged;
 	g->seed = sinsp_hash_seed(g);
 	luaL_setmetatable(L, class_name);
-	lua_pushvalue(L, 1);
 	read_options(L, g);
-	lua_pop(L, 1);
 	enlist(L, g);
 	return 1;
 }
@@ -674,12 +745,20 @@ static int push_index(lua_State *L, const struct list *l, uint32_t i)
 	return 1;
 }
 
+/* Times begin at 0. */
+static uint64_t time_at(lua_State *L, int arg)
+{
+	const lua_Integer ns = luaL_checkinteger(L, arg);
+
+	return ns > 0 ? (uint64_t)ns : 0;
+}
+
 /* Mostly a late event is searched: looks from the end on, each time twice as far. */
 static int get_after(lua_State *L)
 {
 	const struct sinsp_chisel_log *g = luaL_checkudata(L, 1, class_name);
 	const struct list *l = list_of(L, g);
-	const uint64_t ns = (uint64_t)luaL_checkinteger(L, 3);
+	const uint64_t ns = time_at(L, 3);
 	uint32_t low = 0, high, step = 1;
 
 	if (!l)
@@ -706,7 +785,7 @@ static int get_overlapping(lua_State *L)
 	const struct sinsp_chisel_log *g = luaL_checkudata(L, 1, class_name);
 	const struct list *l = list_of(L, g);
 	const lua_Integer from = luaL_checkinteger(L, 3);
-	const uint64_t a = (uint64_t)luaL_checkinteger(L, 4), b = (uint64_t)luaL_checkinteger(L, 5);
+	const uint64_t a = time_at(L, 4), b = time_at(L, 5);
 	uint64_t i;
 
 	if (!l)
@@ -774,7 +853,7 @@ static int get_values_of(lua_State *L)
 	if (!r)
 		return 0;
 	end = (const char *)r + r->sz;
-	luaL_checkstack(L, (int)g->n_fields, "chisel.log");
+	luaL_checkstack(L, (int)g->n_fields + LUA_MINSTACK, "chisel.log");
 	for (p = (const char *)(r + 1); p < end; n++) {
 		memcpy(&k, p, sizeof(k));
 		for (; n < k.field; n++)
@@ -792,7 +871,7 @@ const struct sinsp_chisel_binding sinsp_chisel_logging[] = {
 	{"span", get_span, "span([key]) -> first, last",
 	 "Returns the numbers of the first and the last record that the log has; with a key, "
 	 "of the first and last item of that key's list, or nothing if it has no records. "
-	 "Items are counted from 1, also those that were evicted."},
+	 "Items are counted from 1, also those that were evicted, until the key has none."},
 	{"number", get_number_of, "number(key, i) -> number",
 	 "Returns the number of the record that is item `i` of the key's list."},
 	{"values", get_values_of, "values(number) -> value, ...",

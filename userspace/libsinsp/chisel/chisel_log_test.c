@@ -134,28 +134,59 @@ static void test_eviction(void **state)
 	chisel_stop(&f);
 }
 
-/* only_changes: one record for each run of equal values of the key. */
-static void test_changes(void **state)
+/* only: one record of each key, of its first or last event; the key whose record is the oldest is
+ * evicted, and may come again. */
+static void test_only(void **state)
 {
 	struct chisel_fixture f;
 
 	chisel_start(
 		&f, *state, show,
-		"local g = chisel.log{filter = 'evt.type=read', max = 3, only_changes = true,\n"
-		"  keys = {'evt.rawarg.data'}, fields = {'evt.rawres'}}\n"
-		"function on_capture_end() show(g, 'a') show(g, 'b') print(g:span()) end\n",
+		"local options = {filter = 'evt.type=read', max = 2, keys = {'evt.rawarg.data'}, "
+		"only = 'first',\n"
+		"  fields = {'evt.rawres'}, begin = 'evt.rawres', length = 'evt.rawres'}\n"
+		"local a = chisel.log(options)\n"
+		"options.only = 'last'\n"
+		"local b = chisel.log(options)\n"
+		"function on_capture_end()\n"
+		"  for _, g in ipairs {a, b} do show(g, 'a') show(g, 'b') print(g:span()) end\n"
+		"  local n = b:number('a', 1)\n"
+		"  if n then print(b:times(n)) else print(n) end\n"
+		"end\n",
 		0);
-	assert_int_equal(put_read(&f, 1, "b", 1), 0);
-	for (int i = 0; i < 5; i++)
-		assert_int_equal(put_read(&f, 1, "a", 1), 0);
-	assert_int_equal(put_read(&f, 2, "a", 1), 0);
-	for (int i = 0; i < 5; i++)
-		assert_int_equal(put_read(&f, 2, "a", 1), 0);
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(put_read(&f, i + 1, "a", 1), 0);
+		assert_int_equal(put_read(&f, i + 10 + (i == 4) * 1000, "b", 1), 0);
+	}
 	end(&f);
-	chisel_prints(&f, "1\t1\n2\t2\n1\t1\n1\t3\n");
-	assert_int_equal(put_read(&f, 1, "a", 1), 0);
+	chisel_prints(&f, "1\t1\n1\t10\n1\t2\n1\t5\n1\t1014\n1\t2\n5\t10\n");
+	assert_int_equal(put_read(&f, 7, "c", 1), 0);
 	end(&f);
-	chisel_prints(&f, "1\t1\n2\t2\n3\t1\n2\t4\n"); /* that of b was the oldest */
+	chisel_prints(&f, "1\t10\n2\t3\n1\t1014\n2\t3\nnil\n");
+	chisel_stop(&f);
+}
+
+/* A key that had many records and has few gives back its room: so many at once would not fit. */
+static void test_room(void **state)
+{
+	struct chisel_fixture f;
+
+	chisel_start(&f, *state, "",
+		     "g = chisel.log{filter = 'evt.type=read', max = 20000, keys = "
+		     "{'evt.rawarg.data'}, fields = {},\n"
+		     "  begin = 'evt.rawres', length = 'evt.rawres'}\n"
+		     "function on_capture_end() print(g:span()) end\n",
+		     6 << 20);
+	for (int i = 0; i < 100; i++) {
+		for (int j = 0; j < 20000; j++) {
+			const int of = j % 100 ? i : j / 100 % 100;
+
+			assert_int_equal(put_read(&f, j, (const char *)&of, 4), 0);
+		}
+	}
+	end(&f);
+	chisel_prints(&f, "1980001\t2000000\n");
+	assert_string_equal(f.said, "");
 	chisel_stop(&f);
 }
 
@@ -306,11 +337,11 @@ static void test_garbage(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),   cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_eviction), cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_followed), cmocka_unit_test(test_overlapping),
-		cmocka_unit_test(test_bytes),    cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_values),      cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_eviction),    cmocka_unit_test(test_only),
+		cmocka_unit_test(test_room),        cmocka_unit_test(test_followed),
+		cmocka_unit_test(test_overlapping), cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_memory),      cmocka_unit_test(test_garbage),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_open, fixture_close);
