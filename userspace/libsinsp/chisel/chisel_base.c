@@ -289,6 +289,53 @@ void sinsp_chisel_push_bindings(lua_State *L, const struct sinsp_chisel_binding 
 	}
 }
 
+void sinsp_chisel_add_class(lua_State *L, const char *name, lua_CFunction gc,
+			    const struct sinsp_chisel_binding *methods)
+{
+	luaL_newmetatable(L, name);
+	lua_pushcfunction(L, gc);
+	lua_setfield(L, -2, "__gc");
+	lua_pushboolean(L, 0);
+	lua_setfield(L, -2, "__metatable");
+	sinsp_chisel_push_bindings(L, methods);
+	lua_setfield(L, -2, "__index");
+	lua_pop(L, 1);
+}
+
+/* ---- objects that see events ---- */
+
+static int count_listeners(const struct sinsp_chisel_listener *o)
+{
+	int n = 0;
+
+	for (; o; o = o->next)
+		n++;
+	return n;
+}
+
+void sinsp_chisel_enlist(lua_State *L, struct sinsp_chisel_listener **list,
+			 struct sinsp_chisel_listener *o, int max, const char *name)
+{
+	if (count_listeners(*list) == max) /* free those without references */
+		lua_gc(L, LUA_GCCOLLECT);
+	if (count_listeners(*list) == max)
+		luaL_error(L, "chisel.%s: a chisel has %d %ss at most", name, max, name);
+	while (*list)
+		list = &(*list)->next;
+	o->at = list;
+	*list = o;
+}
+
+void sinsp_chisel_unlist(struct sinsp_chisel_listener *o)
+{
+	if (o->at) {
+		*o->at = o->next;
+		if (o->next)
+			o->next->at = o->at;
+	}
+	o->at = NULL;
+}
+
 /* ---- filters ---- */
 
 struct sinsp_filter *sinsp_chisel_make_filter(lua_State *L, const char *text, int of_threads)

@@ -33,22 +33,16 @@ struct counted {
 	uint8_t max;
 };
 
-struct block {
-	char *p;
-	size_t used, size;
-};
-
 /* The userdata of the script. */
 struct sinsp_chisel_counter {
+	struct sinsp_chisel_listener in; /* the chisel's counters */
 	struct sinsp_chisel *c;
-	struct sinsp_chisel_counter *next,
-		**at; /* list of the chisel's counters; at NULL: not in it yet */
 	uint32_t n_keys, n_values, by; /* by: the value that eviction compares */
 	int keys[KEYS_MAX];
 	struct counted values[VALUES_MAX];
 	size_t row_sz;
 	uint64_t seed, serial; /* serial: of the last event that was counted */
-	struct block rows, bytes;
+	struct sinsp_chisel_buffer rows, bytes;
 	uint32_t *slots; /* hash table of row number + 1; 0: free */
 	struct number other[VALUES_MAX]; /* sums of evicted rows */
 	uint64_t n_other;
@@ -73,29 +67,11 @@ static struct number *numbers_of(const struct sinsp_chisel_counter *k, struct ro
 
 /* ---- memory ---- */
 
-static int reserve(struct sinsp_chisel *c, struct block *b, size_t more)
-{
-	size_t size = b->size ?: 1024;
-	char *p;
-
-	if (more <= b->size - b->used)
-		return 0;
-	while (size - b->used < more)
-		size *= 2;
-	p = sinsp_chisel_realloc(c, b->p, b->size, size);
-	if (!p)
-		return -ENOMEM;
-	b->p = p;
-	b->size = size;
-	return 0;
-}
-
 static void drop_rows(struct sinsp_chisel_counter *k)
 {
-	sinsp_chisel_realloc(k->c, k->rows.p, k->rows.size, 0);
-	sinsp_chisel_realloc(k->c, k->bytes.p, k->bytes.size, 0);
+	sinsp_chisel_drop_buffer(k->c, &k->rows);
+	sinsp_chisel_drop_buffer(k->c, &k->bytes);
 	sinsp_chisel_realloc(k->c, k->slots, k->n_slots * sizeof(*k->slots), 0);
-	k->rows = k->bytes = (struct block){0};
 	k->slots = NULL;
 	k->n_rows = k->n_slots = 0;
 	memset(k->other, 0, sizeof(k->other));
@@ -125,13 +101,8 @@ static uint64_t hash_key(const struct sinsp_chisel_counter *k, const struct sins
 {
 	uint64_t h = k->seed;
 
-	for (uint32_t i = 0; i < k->n_keys; i++) {
-		const struct sinsp_value *v = &key[i];
-
-		h = sinsp_hash_number(h, v->type);
-		h = sinsp_chisel_has_bytes(v) ? sinsp_hash_bytes(h, v->p, v->len)
-					      : sinsp_hash_number(h, v->u);
-	}
+	for (uint32_t i = 0; i < k->n_keys; i++)
+		h = sinsp_chisel_hash_value(h, &key[i]);
 	return h;
 }
 
@@ -319,8 +290,8 @@ static int evict(struct sinsp_chisel_counter *k)
 	sinsp_chisel_realloc(k->c, ranks, sz, 0);
 	k->n_rows = n_kept;
 	k->last = 0;
-	k->rows.used = n_kept * k->row_sz;
-	k->bytes.used = bytes;
+	k->rows.len = n_kept * k->row_sz;
+	k->bytes.len = bytes;
 	fill_slots(k);
 	return 0;
 }
@@ -329,7 +300,7 @@ static int evict(struct sinsp_chisel_counter *k)
 
 static int is_full(const struct sinsp_chisel_counter *k, size_t n_bytes)
 {
-	return k->n_rows >= ROWS_MAX || (k->n_rows > 1 && k->bytes.used + n_bytes > BYTES_MAX);
+	return k->n_rows >= ROWS_MAX || (k->n_rows > 1 && k->bytes.len + n_bytes > BYTES_MAX);
 }
 
 static int reserve_row(struct sinsp_chisel_counter *k, const struct sinsp_value *key)
@@ -340,8 +311,8 @@ static int reserve_row(struct sinsp_chisel_counter *k, const struct sinsp_value 
 		n_bytes += key[i].len;
 	if (is_full(k, n_bytes) && evict(k))
 		return -ENOMEM;
-	return grow_slots(k) ?: reserve(k->c, &k->rows, k->row_sz)
-				       ?: reserve(k->c, &k->bytes, n_bytes);
+	return grow_slots(k) ?: sinsp_chisel_reserve(k->c, &k->rows, k->row_sz)
+				       ?: sinsp_chisel_reserve(k->c, &k->bytes, n_bytes);
 }
 
 /* Adds a row; there must be room. */
@@ -355,11 +326,11 @@ static void add_row(struct sinsp_chisel_counter *k, uint64_t hash, const struct 
 		row->key[i] = key[i];
 		if (!sinsp_chisel_has_bytes(&key[i]))
 			continue;
-		memcpy(k->bytes.p + k->bytes.used, key[i].p, key[i].len);
-		row->key[i].u = k->bytes.used;
-		k->bytes.used += key[i].len;
+		memcpy(k->bytes.p + k->bytes.len, key[i].p, key[i].len);
+		row->key[i].u = k->bytes.len;
+		k->bytes.len += key[i].len;
 	}
-	k->rows.used += k->row_sz;
+	k->rows.len += k->row_sz;
 	*find_slot(k, hash, key) = ++k->n_rows;
 }
 
@@ -443,7 +414,7 @@ static int count_event(struct sinsp_chisel_counter *k)
 	int known = !k->n_keys;
 
 	for (uint32_t i = 0; i < k->n_keys; i++) {
-		const int r = sinsp_chisel_get_key(k->c, k->keys[i], &key[i]);
+		const int r = sinsp_chisel_get_value(k->c, k->keys[i], &key[i]);
 
 		if (r < 0)
 			return r;
@@ -457,7 +428,9 @@ static int count_by_all(struct sinsp_chisel *c)
 {
 	int err = 0;
 
-	for (struct sinsp_chisel_counter *k = c->counters; k && !err; k = k->next) {
+	for (struct sinsp_chisel_listener *o = c->counters; o && !err; o = o->next) {
+		struct sinsp_chisel_counter *k = (struct sinsp_chisel_counter *)o;
+
 		if (k->serial == c->eval.serial)
 			continue;
 		err = count_event(k);
@@ -556,41 +529,12 @@ static void read_lists(lua_State *L, struct sinsp_chisel_counter *k)
 		    n_values * sizeof(struct number);
 }
 
-static unsigned int n_counters(const struct sinsp_chisel *c)
-{
-	unsigned int n = 0;
-
-	for (const struct sinsp_chisel_counter *k = c->counters; k; k = k->next)
-		n++;
-	return n;
-}
-
-/* Appends the counter: all count an event in the order of their creation. */
-static void enlist(lua_State *L, struct sinsp_chisel_counter *k)
-{
-	struct sinsp_chisel_counter **at = &k->c->counters;
-
-	if (n_counters(k->c) == COUNTERS_MAX) /* free those without references */
-		lua_gc(L, LUA_GCCOLLECT);
-	if (n_counters(k->c) == COUNTERS_MAX)
-		luaL_error(L, "chisel.counter: a chisel has %d counters at most", COUNTERS_MAX);
-	while (*at)
-		at = &(*at)->next;
-	k->at = at;
-	*at = k;
-}
-
 static int gc_counter(lua_State *L)
 {
 	struct sinsp_chisel_counter *k = lua_touserdata(L, 1);
 
 	drop_rows(k);
-	if (k->at) {
-		*k->at = k->next;
-		if (k->next)
-			k->next->at = k->at;
-	}
-	k->at = NULL;
+	sinsp_chisel_unlist(&k->in);
 	return 0;
 }
 
@@ -604,7 +548,8 @@ int sinsp_chisel_new_counter(lua_State *L)
 	k->seed = sinsp_hash_seed(k);
 	luaL_setmetatable(L, class_name);
 	read_lists(L, k);
-	enlist(L, k);
+	/* All count an event in the order of their creation. */
+	sinsp_chisel_enlist(L, &k->c->counters, &k->in, COUNTERS_MAX, "counter");
 	return 1;
 }
 
@@ -681,12 +626,5 @@ const struct sinsp_chisel_binding sinsp_chisel_counting[] = {
 
 void sinsp_chisel_add_counters(lua_State *L)
 {
-	luaL_newmetatable(L, class_name);
-	lua_pushcfunction(L, gc_counter);
-	lua_setfield(L, -2, "__gc");
-	lua_pushboolean(L, 0);
-	lua_setfield(L, -2, "__metatable");
-	sinsp_chisel_push_bindings(L, sinsp_chisel_counting);
-	lua_setfield(L, -2, "__index");
-	lua_pop(L, 1);
+	sinsp_chisel_add_class(L, class_name, gc_counter, sinsp_chisel_counting);
 }

@@ -24,9 +24,6 @@ void sinsp_chisel_exec_fini(struct sinsp_chisel_exec *x);
 
 enum { SINSP_CHISEL_ARGS_MAX = 100, SINSP_CHISEL_TEXTS = 16 };
 
-struct sinsp_chisel_counter;
-struct sinsp_chisel_log;
-
 /* Location of the code of a chisel or module: one of the two, or neither. */
 struct sinsp_chisel_source {
 	char *path; /* owned */
@@ -52,6 +49,11 @@ struct sinsp_chisel_buffer {
 	size_t len, size;
 };
 
+/* An object of the script that sees events: the first member of its userdata. */
+struct sinsp_chisel_listener {
+	struct sinsp_chisel_listener *next, **at; /* at NULL: in no list yet */
+};
+
 struct sinsp_chisel {
 	struct sinsp_chisel_run *run;
 	struct sinsp_chisel_info info;
@@ -63,8 +65,7 @@ struct sinsp_chisel {
 	struct sinsp_eval eval;
 	struct sinsp_chisel_field *fields; /* a handle is the index + 1 */
 	size_t n_fields;
-	struct sinsp_chisel_counter *counters; /* NULL: none */
-	struct sinsp_chisel_log *logs; /* NULL: none */
+	struct sinsp_chisel_listener *counters, *logs; /* in the order of their creation */
 	uint64_t n_logged; /* events that were offered to logs */
 	uint64_t set_serial; /* of the event that eval is set to */
 	struct sinsp_filter *filter; /* NULL: all events */
@@ -123,8 +124,19 @@ int sinsp_chisel_guard_handler(lua_State *L);
 void sinsp_chisel_fill_state(lua_State *L);
 /* Pushes a table of the functions. */
 void sinsp_chisel_push_bindings(lua_State *L, const struct sinsp_chisel_binding *b);
+/* Adds a class of userdata to the state: its methods, and what frees one. */
+void sinsp_chisel_add_class(lua_State *L, const char *name, lua_CFunction gc,
+			    const struct sinsp_chisel_binding *methods);
+/* Appends to a list of at most @max. Raises a Lua error, with what chisel.@name makes, if it is
+ * full. */
+void sinsp_chisel_enlist(lua_State *L, struct sinsp_chisel_listener **list,
+			 struct sinsp_chisel_listener *o, int max, const char *name);
+void sinsp_chisel_unlist(struct sinsp_chisel_listener *o);
 /* Allocates memory that counts as Lua's; @size 0 frees. Returns NULL at the limit. */
 void *sinsp_chisel_realloc(struct sinsp_chisel *c, void *p, size_t old, size_t size);
+/* Makes room for @more bytes behind the first b->len. Returns 0 or -ENOMEM. */
+int sinsp_chisel_reserve(struct sinsp_chisel *c, struct sinsp_chisel_buffer *b, size_t more);
+void sinsp_chisel_drop_buffer(struct sinsp_chisel *c, struct sinsp_chisel_buffer *b);
 /* Logs @err outside of Lua and returns -EINVAL. */
 int sinsp_chisel_fail(struct sinsp_chisel *c, const char *what, int err);
 /* Keeps a chisel whose call was left, until the program ends. */
@@ -162,7 +174,9 @@ int sinsp_chisel_has_bytes(const struct sinsp_value *v);
 /* Gets the value of the field of index @field for the event that eval is set to, made so that
  * values which are equal in Lua are equal bytes. Returns 1, 0 if the event has none (*key is
  * FIELD_NONE then), or -ENOMEM. */
-int sinsp_chisel_get_key(struct sinsp_chisel *c, int field, struct sinsp_value *key);
+int sinsp_chisel_get_value(struct sinsp_chisel *c, int field, struct sinsp_value *v);
+/* Adds such a value to a hash. */
+uint64_t sinsp_chisel_hash_value(uint64_t h, const struct sinsp_value *v);
 /* Returns the index in fields of a handle, or of a field name, which it requests. Raises a Lua
  * error. */
 int sinsp_chisel_field_index(lua_State *L, int at);
@@ -170,7 +184,6 @@ int sinsp_chisel_field_index(lua_State *L, int at);
 /* chisel.json and chisel.json_row */
 int sinsp_chisel_json(lua_State *L);
 int sinsp_chisel_json_row(lua_State *L);
-void sinsp_chisel_drop_json(struct sinsp_chisel *c);
 
 /* chisel.counter */
 int sinsp_chisel_new_counter(lua_State *L);

@@ -23,18 +23,9 @@ struct json {
 static char *room(struct json *j, size_t n)
 {
 	struct sinsp_chisel_buffer *b = &j->c->json;
-	size_t size = b->size ? b->size : 256;
-	char *p;
 
-	if (b->size - b->len < n) {
-		while (size - b->len < n)
-			size *= 2;
-		p = sinsp_chisel_realloc(j->c, b->p, b->size, size);
-		if (!p)
-			luaL_error(j->L, "not enough memory");
-		b->p = p;
-		b->size = size;
-	}
+	if (sinsp_chisel_reserve(j->c, b, n))
+		luaL_error(j->L, "not enough memory");
 	return b->p + b->len;
 }
 
@@ -50,12 +41,6 @@ static void put_text(struct json *j, const char *s)
 	put(j, s, strlen(s));
 }
 
-void sinsp_chisel_drop_json(struct sinsp_chisel *c)
-{
-	sinsp_chisel_realloc(c, c->json.p, c->json.size, 0);
-	c->json = (struct sinsp_chisel_buffer){0};
-}
-
 static struct json begin(lua_State *L)
 {
 	struct sinsp_chisel *c = chisel_of(L);
@@ -69,7 +54,7 @@ static int end(struct json *j)
 {
 	lua_pushlstring(j->L, j->c->json.p, j->c->json.len);
 	if (j->c->json.size > KEPT_BYTES)
-		sinsp_chisel_drop_json(j->c);
+		sinsp_chisel_drop_buffer(j->c, &j->c->json);
 	return 1;
 }
 

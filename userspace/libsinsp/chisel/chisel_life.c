@@ -94,7 +94,7 @@ static void drop_program(struct sinsp_chisel *c)
 	if (c->L)
 		lua_close(c->L);
 	c->L = NULL;
-	sinsp_chisel_drop_json(c);
+	sinsp_chisel_drop_buffer(c, &c->json);
 	for (size_t i = 0; i < c->n_fields; i++)
 		sinsp_field_fini(&c->fields[i].field);
 	free(c->fields);

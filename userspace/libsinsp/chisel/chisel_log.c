@@ -50,8 +50,8 @@ struct kept {
 
 /* The userdata of the script. */
 struct sinsp_chisel_log {
+	struct sinsp_chisel_listener in; /* the chisel's logs */
 	struct sinsp_chisel *c;
-	struct sinsp_chisel_log *next, **at; /* list of the chisel's logs; at NULL: not in it yet */
 	struct sinsp_filter *filter;
 	uint32_t n_keys, n_fields, max;
 	int keys[KEYS_MAX], fields[FIELDS_MAX];
@@ -64,8 +64,7 @@ struct sinsp_chisel_log {
 	size_t n_bytes; /* of records and keys */
 	struct list **slots; /* hash table */
 	uint32_t n_slots, n_lists;
-	char *scratch; /* the values of the event */
-	size_t scratch_size, scratch_len;
+	struct sinsp_chisel_buffer scratch; /* the values of the event */
 };
 
 static struct record **record_at(const struct sinsp_chisel_log *g, uint64_t number)
@@ -86,14 +85,6 @@ static void *copy(void *to, const void *from, size_t n)
 
 /* ---- lists ---- */
 
-static uint64_t hash_key(const struct sinsp_chisel_log *g, const struct sinsp_value *key)
-{
-	const uint64_t h = sinsp_hash_number(g->seed, key->type);
-
-	return sinsp_chisel_has_bytes(key) ? sinsp_hash_bytes(h, key->p, key->len)
-					   : sinsp_hash_number(h, key->u);
-}
-
 static int is_key(const struct list *l, const struct sinsp_value *key)
 {
 	if (l->key.type != key->type || l->key.len != key->len || l->key.prefix != key->prefix)
@@ -104,7 +95,7 @@ static int is_key(const struct list *l, const struct sinsp_value *key)
 
 static struct list *find_list(const struct sinsp_chisel_log *g, const struct sinsp_value *key)
 {
-	const uint64_t hash = hash_key(g, key);
+	const uint64_t hash = sinsp_chisel_hash_value(g->seed, key);
 	struct list *l = g->n_slots ? g->slots[hash & (g->n_slots - 1)] : NULL;
 
 	while (l && (l->hash != hash || !is_key(l, key)))
@@ -156,7 +147,7 @@ static struct list *new_list(struct sinsp_chisel_log *g, const struct sinsp_valu
 
 	if (!l)
 		return NULL;
-	*l = (struct list){.hash = hash_key(g, key), .key = *key};
+	*l = (struct list){.hash = sinsp_chisel_hash_value(g->seed, key), .key = *key};
 	if (sinsp_chisel_has_bytes(key))
 		l->key.p = copy(l + 1, key->p, key->len);
 	put_in_slot(g, l);
@@ -294,12 +285,10 @@ static void drop_all(struct sinsp_chisel_log *g)
 		evict(g);
 	sinsp_chisel_realloc(g->c, g->records, g->size * sizeof(struct record *), 0);
 	sinsp_chisel_realloc(g->c, g->slots, g->n_slots * sizeof(struct list *), 0);
-	sinsp_chisel_realloc(g->c, g->scratch, g->scratch_size, 0);
+	sinsp_chisel_drop_buffer(g->c, &g->scratch);
 	g->records = NULL;
 	g->slots = NULL;
-	g->scratch = NULL;
 	g->size = g->n_slots = 0;
-	g->scratch_size = 0;
 }
 
 /* Makes room for one more number. */
@@ -323,20 +312,10 @@ static int grow_records(struct sinsp_chisel_log *g)
 
 static int put_bytes(struct sinsp_chisel_log *g, const void *p, size_t n)
 {
-	size_t size = g->scratch_size ?: 1024;
-	char *more;
-
-	while (size - g->scratch_len < n)
-		size *= 2;
-	if (size != g->scratch_size) {
-		more = sinsp_chisel_realloc(g->c, g->scratch, g->scratch_size, size);
-		if (!more)
-			return -ENOMEM;
-		g->scratch = more;
-		g->scratch_size = size;
-	}
-	copy(g->scratch + g->scratch_len, p, n);
-	g->scratch_len += n;
+	if (sinsp_chisel_reserve(g->c, &g->scratch, n))
+		return -ENOMEM;
+	copy(g->scratch.p + g->scratch.len, p, n);
+	g->scratch.len += n;
 	return 0;
 }
 
@@ -346,9 +325,9 @@ static int keep_values(struct sinsp_chisel_log *g)
 	struct sinsp_value v;
 	int r;
 
-	g->scratch_len = 0;
+	g->scratch.len = 0;
 	for (uint32_t i = 0; i < g->n_fields; i++) {
-		r = sinsp_chisel_get_key(g->c, g->fields[i], &v);
+		r = sinsp_chisel_get_value(g->c, g->fields[i], &v);
 		if (r < 0)
 			return r;
 		if (!r)
@@ -387,7 +366,7 @@ static int get_lists(struct sinsp_chisel_log *g, struct list **lists)
 
 	memset(lists, 0, (KEYS_MAX + 1) * sizeof(*lists));
 	for (uint32_t i = 0; i < g->n_keys && r >= 0; i++) {
-		r = sinsp_chisel_get_key(g->c, g->keys[i], &key);
+		r = sinsp_chisel_get_value(g->c, g->keys[i], &key);
 		if (r > 0)
 			r = add_list(g, lists, &key);
 	}
@@ -405,7 +384,7 @@ static uint64_t number_of(const struct sinsp_chisel_log *g, int field)
 {
 	struct sinsp_value v;
 
-	return sinsp_chisel_get_key(g->c, field, &v) > 0 && v.type == FIELD_INT ? v.u : 0;
+	return sinsp_chisel_get_value(g->c, field, &v) > 0 && v.type == FIELD_INT ? v.u : 0;
 }
 
 static void get_span_of_event(const struct sinsp_chisel_log *g, struct record *r)
@@ -419,14 +398,14 @@ static void get_span_of_event(const struct sinsp_chisel_log *g, struct record *r
 /* Returns a record with the values of the scratch; NULL: no memory. */
 static struct record *new_record(struct sinsp_chisel_log *g)
 {
-	const size_t sz = sizeof(struct record) + g->scratch_len;
+	const size_t sz = sizeof(struct record) + g->scratch.len;
 	struct record *r = sinsp_chisel_realloc(g->c, NULL, 0, sz);
 
 	if (!r)
 		return NULL;
 	*r = (struct record){.sz = (uint32_t)sz, .ts_ns = g->c->evt->raw.ts_ns};
 	get_span_of_event(g, r);
-	copy(r + 1, g->scratch, g->scratch_len);
+	copy(r + 1, g->scratch.p, g->scratch.len);
 	g->n_bytes += sz;
 	return r;
 }
@@ -455,8 +434,8 @@ static int replace_record(struct sinsp_chisel_log *g, struct list *l)
 {
 	struct record **at = record_at(g, number_at(l, 0)), *old = *at;
 
-	if (old->sz - sizeof(*old) == g->scratch_len &&
-	    is_equal(old + 1, g->scratch, g->scratch_len)) {
+	if (old->sz - sizeof(*old) == g->scratch.len &&
+	    is_equal(old + 1, g->scratch.p, g->scratch.len)) {
 		old->ts_ns = g->c->evt->raw.ts_ns;
 		get_span_of_event(g, old);
 		return 0;
@@ -474,7 +453,7 @@ static int replace_record(struct sinsp_chisel_log *g, struct list *l)
 /* Whether there is no room for a record with the values of the scratch. */
 static int is_full(const struct sinsp_chisel_log *g)
 {
-	const size_t sz = sizeof(struct record) + g->scratch_len;
+	const size_t sz = sizeof(struct record) + g->scratch.len;
 
 	return g->first < g->end && (g->end - g->first >= g->max || g->n_bytes + sz > BYTES_MAX);
 }
@@ -509,7 +488,9 @@ static int log_in_all(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 {
 	int r, is_set = 0;
 
-	for (struct sinsp_chisel_log *g = c->logs; g; g = g->next) {
+	for (struct sinsp_chisel_listener *o = c->logs; o; o = o->next) {
+		struct sinsp_chisel_log *g = (struct sinsp_chisel_log *)o;
+
 		if (g->serial == c->n_logged)
 			continue;
 		r = sinsp_filter_run(g->filter, evt);
@@ -542,8 +523,8 @@ unsigned int sinsp_chisel_log_needs(const struct sinsp_chisel *c)
 {
 	unsigned int needs = 0;
 
-	for (const struct sinsp_chisel_log *g = c->logs; g; g = g->next)
-		needs |= sinsp_filter_field_needs(g->filter);
+	for (const struct sinsp_chisel_listener *o = c->logs; o; o = o->next)
+		needs |= sinsp_filter_field_needs(((const struct sinsp_chisel_log *)o)->filter);
 	return needs;
 }
 
@@ -626,30 +607,6 @@ static void read_options(lua_State *L, struct sinsp_chisel_log *g)
 	lua_pop(L, 1);
 }
 
-static unsigned int n_logs(const struct sinsp_chisel *c)
-{
-	unsigned int n = 0;
-
-	for (const struct sinsp_chisel_log *g = c->logs; g; g = g->next)
-		n++;
-	return n;
-}
-
-static void enlist(lua_State *L, struct sinsp_chisel_log *g)
-{
-	struct sinsp_chisel_log **at = &g->c->logs;
-
-	if (n_logs(g->c) == LOGS_MAX) /* free those without references */
-		lua_gc(L, LUA_GCCOLLECT);
-	if (n_logs(g->c) == LOGS_MAX)
-		luaL_error(L, "chisel.log: a chisel has %d logs at most", LOGS_MAX);
-	while (*at)
-		at = &(*at)->next;
-	g->at = at;
-	*at = g;
-	g->c->run->follows = 1;
-}
-
 static int gc_log(lua_State *L)
 {
 	struct sinsp_chisel_log *g = lua_touserdata(L, 1);
@@ -657,12 +614,7 @@ static int gc_log(lua_State *L)
 	drop_all(g);
 	sinsp_filter_free(g->filter);
 	g->filter = NULL;
-	if (g->at) {
-		*g->at = g->next;
-		if (g->next)
-			g->next->at = g->at;
-	}
-	g->at = NULL;
+	sinsp_chisel_unlist(&g->in);
 	return 0;
 }
 
@@ -677,7 +629,8 @@ int sinsp_chisel_new_log(lua_State *L)
 	g->seed = sinsp_hash_seed(g);
 	luaL_setmetatable(L, class_name);
 	read_options(L, g);
-	enlist(L, g);
+	sinsp_chisel_enlist(L, &g->c->logs, &g->in, LOGS_MAX, "log");
+	g->c->run->follows = 1;
 	return 1;
 }
 
@@ -853,7 +806,7 @@ static int get_values_of(lua_State *L)
 	if (!r)
 		return 0;
 	end = (const char *)r + r->sz;
-	luaL_checkstack(L, (int)g->n_fields + LUA_MINSTACK, "chisel.log");
+	luaL_checkstack(L, (int)g->n_fields + LUA_MINSTACK, "log");
 	for (p = (const char *)(r + 1); p < end; n++) {
 		memcpy(&k, p, sizeof(k));
 		for (; n < k.field; n++)
@@ -890,12 +843,5 @@ const struct sinsp_chisel_binding sinsp_chisel_logging[] = {
 
 void sinsp_chisel_add_logs(lua_State *L)
 {
-	luaL_newmetatable(L, class_name);
-	lua_pushcfunction(L, gc_log);
-	lua_setfield(L, -2, "__gc");
-	lua_pushboolean(L, 0);
-	lua_setfield(L, -2, "__metatable");
-	sinsp_chisel_push_bindings(L, sinsp_chisel_logging);
-	lua_setfield(L, -2, "__index");
-	lua_pop(L, 1);
+	sinsp_chisel_add_class(L, class_name, gc_log, sinsp_chisel_logging);
 }

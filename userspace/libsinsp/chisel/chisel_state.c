@@ -33,6 +33,29 @@ void *sinsp_chisel_realloc(struct sinsp_chisel *c, void *p, size_t old, size_t s
 	return count_bytes(c, p, old, size);
 }
 
+int sinsp_chisel_reserve(struct sinsp_chisel *c, struct sinsp_chisel_buffer *b, size_t more)
+{
+	size_t size = b->size ?: 1024;
+	char *p;
+
+	if (more <= b->size - b->len)
+		return 0;
+	while (size - b->len < more)
+		size *= 2;
+	p = sinsp_chisel_realloc(c, b->p, b->size, size);
+	if (!p)
+		return -ENOMEM;
+	b->p = p;
+	b->size = size;
+	return 0;
+}
+
+void sinsp_chisel_drop_buffer(struct sinsp_chisel *c, struct sinsp_chisel_buffer *b)
+{
+	sinsp_chisel_realloc(c, b->p, b->size, 0);
+	*b = (struct sinsp_chisel_buffer){0};
+}
+
 /* Ends a chisel above its limits: from then on every step of every coroutine raises an error, so
  * pcall cannot stop it. */
 static void count_instructions(lua_State *L, lua_Debug *ar)

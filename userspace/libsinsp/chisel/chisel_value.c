@@ -6,6 +6,7 @@
 
 #include "chisel_host.h"
 #include "fields/field.h"
+#include "memory/hash.h"
 
 static int field_of_name(lua_State *L, const char *name)
 {
@@ -173,16 +174,23 @@ static int make_key(struct sinsp_chisel *c, const struct sinsp_chisel_field *cf,
 	return 0;
 }
 
-int sinsp_chisel_get_key(struct sinsp_chisel *c, int field, struct sinsp_value *key)
+int sinsp_chisel_get_value(struct sinsp_chisel *c, int field, struct sinsp_value *v)
 {
 	struct sinsp_chisel_field *cf = &c->fields[field];
 	const struct sinsp_value *more;
-	int n = sinsp_field_get(&c->eval, &cf->field, key, &more);
+	int n = sinsp_field_get(&c->eval, &cf->field, v, &more);
 
 	if (n > 0)
-		return make_key(c, cf, key) ?: 1;
-	*key = (struct sinsp_value){.type = FIELD_NONE};
+		return make_key(c, cf, v) ?: 1;
+	*v = (struct sinsp_value){.type = FIELD_NONE};
 	return n;
+}
+
+uint64_t sinsp_chisel_hash_value(uint64_t h, const struct sinsp_value *v)
+{
+	h = sinsp_hash_number(h, v->type);
+	return sinsp_chisel_has_bytes(v) ? sinsp_hash_bytes(h, v->p, v->len)
+					 : sinsp_hash_number(h, v->u);
 }
 
 /* Finds the value among the latest ones: scripts mostly see few different values. */
