@@ -39,7 +39,7 @@ struct record {
 	uint32_t sz; /* with its values */
 	struct list *lists[KEYS_MAX]; /* NULL behind the last one */
 	uint64_t ts_ns; /* of the event */
-	uint64_t begin, end; /* its span; end 0: it has none */
+	uint64_t begin, end; /* its span, if the log has the fields of one */
 };
 
 /* A value of a record: u of a number, or the bytes, follow. */
@@ -450,21 +450,33 @@ static int replace_record(struct sinsp_chisel_log *g, struct list *l)
 	return 0;
 }
 
-/* Whether there is no room for a record with the values of the scratch. */
-static int is_full(const struct sinsp_chisel_log *g)
+/* Whether there is no room for @n more records and the values of the scratch. */
+static int is_full(const struct sinsp_chisel_log *g, uint32_t n)
 {
 	const size_t sz = sizeof(struct record) + g->scratch.len;
 
-	return g->first < g->end && (g->end - g->first >= g->max || g->n_bytes + sz > BYTES_MAX);
+	return g->first < g->end && (g->end - g->first + n > g->max || g->n_bytes + sz > BYTES_MAX);
 }
 
 /* Evicting may free lists: gets them again. */
 static int make_room(struct sinsp_chisel_log *g, struct list **lists)
 {
 	drop_empty(g, lists);
-	while (is_full(g))
+	while (is_full(g, 1))
 		evict(g);
 	return get_lists(g, lists);
+}
+
+static int is_replacing(const struct sinsp_chisel_log *g, struct list *const *lists)
+{
+	return g->last_only && lists[0]->n;
+}
+
+static int put_record(struct sinsp_chisel_log *g, struct list **lists)
+{
+	if (is_full(g, !is_replacing(g, lists)) && make_room(g, lists))
+		return -ENOMEM;
+	return is_replacing(g, lists) ? replace_record(g, lists[0]) : add_record(g, lists);
 }
 
 static int log_event(struct sinsp_chisel_log *g)
@@ -472,13 +484,8 @@ static int log_event(struct sinsp_chisel_log *g)
 	struct list *lists[KEYS_MAX + 1] = {NULL};
 	int err = get_lists(g, lists);
 
-	if (!err && lists[0] && !(g->first_only && lists[0]->n)) {
-		err = keep_values(g);
-		if (!err && g->last_only && lists[0]->n)
-			err = replace_record(g, lists[0]);
-		else if (!err)
-			err = (is_full(g) ? make_room(g, lists) : 0) ?: add_record(g, lists);
-	}
+	if (!err && lists[0] && !(g->first_only && lists[0]->n))
+		err = keep_values(g) ?: put_record(g, lists);
 	drop_empty(g, lists);
 	return err;
 }
@@ -768,9 +775,10 @@ static const struct record *record_of(lua_State *L, const struct sinsp_chisel_lo
 
 static int get_time_of(lua_State *L)
 {
-	const struct record *r = record_of(L, luaL_checkudata(L, 1, class_name));
+	const struct sinsp_chisel_log *g = luaL_checkudata(L, 1, class_name);
+	const struct record *r = record_of(L, g);
 
-	if (!r || !r->end)
+	if (!r || g->begin == NO_FIELD)
 		return 0;
 	sinsp_chisel_push_unsigned(L, r->begin);
 	sinsp_chisel_push_unsigned(L, r->end);

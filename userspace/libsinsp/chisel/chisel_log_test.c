@@ -293,6 +293,31 @@ static void test_bytes(void **state)
 	free(data);
 }
 
+/* So it is when the records of keys that are there grow. */
+static void test_bytes_of_last(void **state)
+{
+	enum { SZ = 60000, N = 3000 };
+	char *data = calloc(1, SZ);
+	struct chisel_fixture f;
+
+	assert_non_null(data);
+	chisel_start(&f, *state, "",
+		     "g = chisel.log{filter = 'evt.type=read', max = 1000000, keys = "
+		     "{'evt.rawres'}, only = 'last',\n"
+		     "  fields = {'evt.rawarg.data'}}\n"
+		     "function on_capture_end()\n"
+		     "  local first, last = g:span()\n"
+		     "  print(last - first > 1000, last - first < 1120, #g:values(last))\n"
+		     "end\n",
+		     0);
+	for (int i = 0; i < 2 * N; i++)
+		assert_int_equal(put_read(&f, i % N, data, i < N ? 10 : SZ), 0);
+	end(&f);
+	chisel_prints(&f, "true\ttrue\t60000\n");
+	chisel_stop(&f);
+	free(data);
+}
+
 static void test_memory(void **state)
 {
 	struct chisel_fixture f;
@@ -337,11 +362,12 @@ static void test_garbage(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),      cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_eviction),    cmocka_unit_test(test_only),
-		cmocka_unit_test(test_room),        cmocka_unit_test(test_followed),
-		cmocka_unit_test(test_overlapping), cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_memory),      cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_values),        cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_eviction),      cmocka_unit_test(test_only),
+		cmocka_unit_test(test_room),          cmocka_unit_test(test_followed),
+		cmocka_unit_test(test_overlapping),   cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_bytes_of_last), cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_garbage),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_open, fixture_close);
