@@ -3,7 +3,8 @@
 -- that match the condition, by thread and by connection. chisel.log keeps them without Lua; of those that are looked at, a
 -- table is made: the same one as long as anything refers to it.
 local report = require "report"
-local line = require "slicelog".line
+local slicelog = require "slicelog"
+local line = slicelog.line
 local requestlog = {}
 
 local REQUESTS_MAX, NAME_MAX = 30000, 60
@@ -11,7 +12,7 @@ local FIELDS = {
   "request.begin", "request.latency", "request.send", "request.ttfb", "request.kind", "request.proto", "request.method",
   "request.resource", "request.query", "request.status", "request.error", "request.error_text", "request.peer",
   "request.peer_proc", "request.conn", "request.tid", "thread.tid", "evt.rawtime", "request.parent", "request.side",
-  sysdig.is_print_container_data() and "container.name" or nil,
+  sysdig.is_print_container_data() and "container.name" or nil, -- the last one
 }
 
 -- Returns the name of the request: protocol, method and resource; of HTTP without the protocol. Also
@@ -91,6 +92,14 @@ end
 -- Returns the number of the last request.
 function Log:last() return (select(2, self.all:span())) end
 
+-- Returns when the last request began and ended if it came since this was last asked; nil: none did.
+function Log:take_times()
+  local last = self:last()
+  if last == self.taken then return nil end
+  self.taken = last
+  return self.all:times(last)
+end
+
 -- Notes that the filter did not select the last request.
 function Log:unselect()
   local first, last = self.all:span()
@@ -110,17 +119,15 @@ function Log:began_before(key, a, b, max, ns)
   return false
 end
 
--- Times of damaged files are left out: they are no integers in Lua.
-requestlog.TIME_MAX = 4000000000000000000
-local FILTER = ("evt.type=request and thread.tid exists and request.side exists and request.begin<%d and request.latency<%d and ")
-               :format(requestlog.TIME_MAX, requestlog.TIME_MAX)
+local BEGIN, LENGTH = "request.begin", "request.latency"
+local FILTER = "evt.type=request and thread.tid exists and request.side exists and " .. slicelog.has_times(BEGIN, LENGTH) .. " and "
 
 function requestlog.new(condition)
   return setmetatable({
-    made = setmetatable({}, {__mode = "v"}), unselected = {}, forgotten = 1, last_unselected = 0,
+    made = setmetatable({}, {__mode = "v"}), unselected = {}, forgotten = 1, last_unselected = 0, taken = 0,
     all = chisel.log {
       filter = FILTER .. condition, max = REQUESTS_MAX,
-      keys = {"thread.tid", "request.tid", "request.conn"}, fields = FIELDS, begin = "request.begin", length = "request.latency",
+      keys = {"thread.tid", "request.tid", "request.conn"}, fields = FIELDS, begin = BEGIN, length = LENGTH,
     },
   }, Log)
 end

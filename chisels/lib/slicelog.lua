@@ -24,6 +24,11 @@ end
 
 local line = log.line
 
+-- Returns a condition for events that have these two times. Those of damaged files may be too large for an integer of Lua.
+function log.has_times(begin, length)
+  return ("%s<4000000000000000000 and %s<4000000000000000000"):format(begin, length)
+end
+
 -- ---- one slice ----
 
 -- Kinds of waits that the call of the waker explains: a write to a file of the freezer, a kill.
@@ -54,7 +59,7 @@ end
 local List = {}
 
 local function plain(list, i)
-  local s = rawget(list.plain, i)
+  local s = list.plain[i]
   if not s and i >= list.first and i <= list.last then
     s = new_slice(list.log:values(list.log:number(list.tid, i)))
     list.plain[i] = s
@@ -72,14 +77,9 @@ end
 
 -- Of the waits of a thread, those beside one tell what it was for. A sleep is part of the wait for a child, or for a lock of
 -- a file, if the thread looked for that before two sleeps: the last wait that was not for a lock, and this one.
-local function is_same_poll(s, other)
-  return s.child and s.child == other.child,
-         s.polled and s.polled == other.polled and s.polled_call == other.polled_call
-end
-
 local function join_polls(s, other)
-  local child, polled = is_same_poll(s, other)
-  s.polls_child, s.polls = s.polls_child or child, s.polls or polled
+  s.polls_child = s.polls_child or s.child and s.child == other.child
+  s.polls = s.polls or s.polled and s.polled == other.polled and s.polled_call == other.polled_call
 end
 
 -- Returns the last wait before this one that was not for a lock. Each run of waits for locks is gone through once.
@@ -209,13 +209,11 @@ function Log:reaches(tid, ns)
   return begin + length >= ns
 end
 
-local function has_records(records)
-  local first, last = records:span()
+-- Whether any thread waited.
+function Log:has_waits()
+  local first, last = self.waits:span()
   return last >= first
 end
-
--- Whether any thread waited.
-function Log:has_waits() return has_records(self.waits) end
 
 function Log:n_evicted() return (self.all:span()) - 1 end
 
@@ -240,11 +238,8 @@ function Log:who_ran(pid, but, x, y)
   return best
 end
 
--- Times of damaged files are left out: they are no integers in Lua.
-local SLICE = "evt.type=slice and thread.tid exists and thread.slice.kind exists and thread.slice.ns exists and "
-              .. "thread.slice.start<4000000000000000000 and thread.slice.ns<4000000000000000000"
-
 local BEGIN, LENGTH = "thread.slice.start", "thread.slice.ns"
+local SLICE = "evt.type=slice and thread.tid exists and thread.slice.kind exists and " .. log.has_times(BEGIN, LENGTH)
 
 function log.new(store)
   return setmetatable({

@@ -18,15 +18,12 @@ Store.__index = Store
 
 local field = evt.field
 local line = slicelog.line
-local of_thread, of_request, of_sample
+local of_event, of_sample
 
 function Store:init()
-  of_thread = report.fields {tid = "thread.tid"}
-  of_request = report.fields {
-    begin = "request.begin", latency = "request.latency", side = "request.side", conn = "request.conn", seen = "evt.rawtime",
-  }
+  of_event = report.fields {tid = "thread.tid", time = "evt.rawtime", conn = "request.conn"}
   of_sample = report.fields {
-    reason = "sample.reason", weight = "sample.weight", time = "evt.rawtime", own = "stack.lang.own",
+    reason = "sample.reason", weight = "sample.weight", own = "stack.lang.own",
     script = "stack.lang.top", func = "stack.function", folded = "stack.folded",
   }
   self.slices = slicelog.new(self)
@@ -114,7 +111,7 @@ function Store:frames_of(folded)
 end
 
 function Store:note_sample(tid)
-  local reason, ns, weight = field(of_sample.reason), field(of_sample.time), field(of_sample.weight) or 1
+  local reason, ns, weight = field(of_sample.reason), self.now, field(of_sample.weight) or 1
   if reason == "cpu" then
     self.samples:add(tid, {ns = ns, weight = weight, func = function_of(), frames = self:frames_of(field(of_sample.folded))})
   elseif reason == "off_cpu" then
@@ -129,21 +126,19 @@ function Store:is_of_go(tid, slice)
   return thread and thread.pid and self.slices:is_of_go(thread.pid) or false
 end
 
--- Keeps the current event if it is a sample. Returns what is known of a request, which a log has: {is_server, b, e, seen,
--- conn}, the same table each time.
+-- Keeps the current event if it is a sample. Returns what is known of a request that a log has just kept: {is_server, b, e,
+-- seen, conn}, the same table each time.
 local seen_request = {}
 
 function Store:note()
-  local tid, begin, latency = field(of_thread.tid), field(of_request.begin), field(of_request.latency)
+  local r, tid = seen_request, field(of_event.tid)
   self.slices:find_first()
-  self.now = field(of_request.seen)
-  if not tid then return nil end
-  if not begin then return self:note_sample(tid) end
-  local side, e = field(of_request.side), begin + (latency or 0)
-  if not latency or not side or begin >= requestlog.TIME_MAX or latency >= requestlog.TIME_MAX then return nil end
-  local r = seen_request
-  r.is_server, r.b, r.e = side == "server", begin, e
-  r.seen, r.conn = self.now, field(of_request.conn)
+  self.now = field(of_event.time)
+  r.b, r.e = self.served:take_times()
+  r.is_server = r.b ~= nil
+  if not r.b then r.b, r.e = self.calls:take_times() end
+  if not r.b then return tid and self:note_sample(tid) end
+  r.seen, r.conn = self.now, field(of_event.conn)
   return r
 end
 
