@@ -406,16 +406,6 @@ static int step(struct sinsp_chisel *c, uint64_t ns)
 	return c->precise_ns ? step_precise_interval(c, ns) : 0;
 }
 
-void sinsp_chisel_set_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
-{
-	c->evt = evt;
-	c->eval.insp = evt->insp;
-	c->eval.buf_fmt = c->run->buf_fmt;
-	c->eval.buf_max = c->run->buf_max;
-	c->eval.port_names = c->run->port_names;
-	sinsp_eval_set(&c->eval, evt);
-}
-
 int sinsp_chisel_tick(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 {
 	sinsp_chisel_set_event(c, evt);

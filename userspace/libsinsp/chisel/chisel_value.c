@@ -174,6 +174,16 @@ static int make_key(struct sinsp_chisel *c, const struct sinsp_chisel_field *cf,
 	return 0;
 }
 
+void sinsp_chisel_set_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
+{
+	c->evt = evt;
+	c->eval.insp = evt->insp;
+	c->eval.buf_fmt = c->run->buf_fmt;
+	c->eval.buf_max = c->run->buf_max;
+	c->eval.port_names = c->run->port_names;
+	sinsp_eval_set(&c->eval, evt);
+}
+
 int sinsp_chisel_get_value(struct sinsp_chisel *c, int field, struct sinsp_value *v)
 {
 	struct sinsp_chisel_field *cf = &c->fields[field];
