@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -494,6 +495,26 @@ class Own(unittest.TestCase):
             f.write("x = 1 function on_capture_end() print('other', y) end")
         self.prints("y = 2 function on_capture_end() print('first', x) end",
                     "first\tnil\nother\tnil\n", "-c", "other")
+
+    def test_an_event_of_the_capture_itself_that_matches_is_not_followed(self):
+        data = e2e.read_bytes(self.capture)
+        at = next(begin for kind, begin, _ in e2e.blocks(data) if kind == 0x216)
+        drop = struct.pack("<QqIHIHI", int.from_bytes(data[at + 10:at + 18], "little"), -1, 32, 148, 1, 4, 1)
+        path = os.path.join(self.dir, "drop.scap")
+        with open(path, "wb") as f:
+            f.write(data[:at] + e2e.block(0x216, bytes(2) + drop) + data[at:])
+        text = """
+          function on_init()
+            type = chisel.request_field("evt.type")
+            chisel.follow("evt.type=drop", function() print("followed") end)
+            return true
+          end
+          function on_event()
+            if evt.field(type) == "drop" then print("seen") end
+          end
+        """
+        self.prints(text, "seen\n", "-r", path)
+        self.prints(text, "followed\n", "-r", path, "evt.type=close")
 
     def test_exec_exit_and_end(self):
         with open(os.path.join(self.dir, "other.lua"), "w") as f:

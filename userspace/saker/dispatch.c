@@ -306,7 +306,8 @@ static int follow_unmatched(struct dispatch *t, const struct sinsp_evt *evt, int
 	int err;
 
 	if (!t->chisels || !t->chisels->run.follows || t->done ||
-	    (matches && sinsp_evt_shown(evt->insp, evt)))
+	    (matches && (sinsp_evt_shown(evt->insp, evt) || is_for_chisels(t, evt) ||
+			 is_named(t, evt))))
 		return 0;
 	err = chisels_follow(t->chisels, evt);
 	t->done |= t->chisels->run.end;
