@@ -109,7 +109,7 @@ int sinsp_value_text(struct sinsp_text *out, const struct sinsp_eval *e,
 /* ---- JSON ---- */
 
 /* Returns whether all eight bytes are copied unchanged: from 0x20 on, no quote, no backslash. */
-static int is_plain(uint64_t w)
+static bool is_plain(uint64_t w)
 {
 	const uint64_t ones = 0x0101010101010101;
 	const uint64_t q = w ^ '"' * ones, b = w ^ '\\' * ones;
@@ -141,31 +141,43 @@ static char *put_escaped(char *p, char c)
 
 char *json_string_put(struct sinsp_text *out, char *p, const char *s, size_t n)
 {
-	size_t i = 0;
-	uint64_t w;
+	size_t i = 0, n_plain;
 
 	p = text_room(out, p, 6 * n + 2 + VALUE_ROOM);
 	if (!p)
 		return NULL;
 	*p++ = '"';
 	while (i < n) {
-		for (; n - i >= sizeof(w); i += sizeof(w), p += sizeof(w)) {
-			memcpy(&w, s + i, sizeof(w));
-			if (!is_plain(w))
-				break;
-			memcpy(p, &w, sizeof(w));
-		}
-		for (size_t end = n - i < sizeof(w) ? n : i + sizeof(w); i < end; i++)
+		n_plain = copy_words(p, s + i, n - i, is_plain);
+		p += n_plain;
+		i += n_plain;
+		for (const size_t end = n - i < 8 ? n : i + 8; i < end; i++)
 			p = put_escaped(p, s[i]);
 	}
 	*p = '"';
 	return p + 1;
 }
 
+static bool is_plain_and_printable(uint64_t w)
+{
+	return is_plain(w) && all_printable(w);
+}
+
+/* Writes text that is the same in JSON. Returns NULL if it is not. */
+static char *put_same(char *p, const struct sinsp_value *v)
+{
+	if (copy_words(p + 1, v->p, v->len, is_plain_and_printable) < v->len)
+		return NULL;
+	p[0] = '"';
+	p[1 + v->len] = '"';
+	return p + 2 + v->len;
+}
+
 char *field_json_put(struct sinsp_text *out, char *p, struct sinsp_eval *e,
 		     const struct sinsp_value *v)
 {
 	struct sinsp_text *const t = &e->text;
+	char *end;
 	size_t at;
 
 	p = text_room(out, p, VALUE_ROOM);
@@ -189,6 +201,12 @@ char *field_json_put(struct sinsp_text *out, char *p, struct sinsp_eval *e,
 	case FIELD_PATH:
 		if (v->made)
 			return json_string_put(out, p, v->p, v->len);
+		p = text_room(out, p, v->len + 2);
+		if (!p)
+			return NULL;
+		end = put_same(p, v);
+		if (end)
+			return end;
 		break;
 	default:
 		break;

@@ -2,7 +2,6 @@
 /* Grows a text, and copies text of other programs without control characters. */
 #include "text.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "utf8.h"
@@ -39,13 +38,14 @@ char *sinsp_text_grow(struct sinsp_text *t, char *p, size_t n)
 	return moved + used;
 }
 
-/* Returns whether all eight bytes are printable ASCII, 0x20 to 0x7e. A borrow or carry into a
- * neighbour comes only from a byte that is not, so the result is right. */
-static bool all_printable(uint64_t w)
+char *sinsp_put_long(char *p, uint64_t v)
 {
-	const uint64_t ones = 0x0101010101010101;
+	const uint64_t over = v / 100000000;
 
-	return !((w | (w + ones) | (w - 0x20 * ones)) & 0x80 * ones);
+	p = over < 100000000
+		    ? put_u64(p, over)
+		    : put_8digits(put_u64(p, over / 100000000), (uint32_t)(over % 100000000));
+	return put_8digits(p, (uint32_t)(v % 100000000));
 }
 
 static bool printable(unsigned char c)
@@ -56,15 +56,8 @@ static bool printable(unsigned char c)
 /* Copies up to the first unprintable byte; returns the number of bytes. */
 static size_t copy_printable(char *restrict p, const char *restrict s, size_t n)
 {
-	size_t i = 0;
-	uint64_t w;
+	size_t i = copy_words(p, s, n, all_printable);
 
-	for (; n - i >= sizeof(w); i += sizeof(w)) {
-		memcpy(&w, s + i, sizeof(w));
-		if (!all_printable(w))
-			break;
-		memcpy(p + i, &w, sizeof(w));
-	}
 	for (; i < n && printable((unsigned char)s[i]); i++)
 		p[i] = s[i];
 	return i;

@@ -9,6 +9,7 @@
 #define SINSP_FIELDS_TEXT_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "sinsp.h"
@@ -59,10 +60,30 @@ static inline unsigned int n_digits(uint64_t v)
 	return n + (v >= sinsp_pow10[n]);
 }
 
+/* Writes @v below 10^8 as eight digits: halves, then halves of these, in one word. */
+static inline char *put_8digits(char *p, uint32_t v)
+{
+	const uint64_t fours = v / 10000 | (uint64_t)(v % 10000) << 32;
+	/* 10486 / 2^20 is 1/100, 103 / 2^10 is 1/10, closely enough. */
+	const uint64_t hundreds = fours * 10486 >> 20 & 0x7f0000007f;
+	const uint64_t twos = hundreds | (fours - 100 * hundreds) << 16;
+	const uint64_t tens = twos * 103 >> 10 & 0xf000f000f000f;
+	const uint64_t digits = (tens | (twos - 10 * tens) << 8) + 0x3030303030303030;
+
+	memcpy(p, &digits, sizeof(digits));
+	return p + sizeof(digits);
+}
+
+/* Writes @v of 10^8 and more. */
+char *sinsp_put_long(char *p, uint64_t v);
+
 static inline char *put_u64(char *p, uint64_t v)
 {
-	char *const end = p + (v < 10 ? 1 : n_digits(v));
+	char *end;
 
+	if (v >= 100000000)
+		return sinsp_put_long(p, v);
+	end = p + (v < 10 ? 1 : n_digits(v));
 	for (p = end; v >= 100; v /= 100)
 		memcpy(p -= 2, &sinsp_two_digits[v % 100 * 2], 2);
 	if (v >= 10)
@@ -83,10 +104,8 @@ static inline char *put_i64(char *p, int64_t v)
 /* Writes @v below 10^9 as nine digits. */
 static inline char *put_9digits(char *p, uint32_t v)
 {
-	for (char *d = p + 7; d > p; d -= 2, v /= 100)
-		memcpy(d, &sinsp_two_digits[v % 100 * 2], 2);
-	*p = (char)('0' + v);
-	return p + 9;
+	*p = (char)('0' + v / 100000000);
+	return put_8digits(p + 1, v % 100000000);
 }
 
 static inline char *put_base2(char *p, uint64_t v, unsigned int bits, const char *digits)
@@ -111,6 +130,59 @@ static inline char *put_hex_upper(char *p, uint64_t v)
 static inline char *put_oct(char *p, uint64_t v)
 {
 	return put_base2(p, v, 3, "01234567");
+}
+
+/* Copies bytes while @all is true for the words that they make. Returns their number: @n, or less,
+ * and then one of the next eight bytes is not to be copied. */
+static inline size_t copy_words(char *restrict p, const char *restrict s, size_t n,
+				bool (*all)(uint64_t w))
+{
+	uint32_t halves[2];
+	size_t i = 0;
+	uint64_t w;
+
+	for (; n - i >= sizeof(w); i += sizeof(w)) {
+		memcpy(&w, s + i, sizeof(w));
+		if (!all(w))
+			return i;
+		memcpy(p + i, &w, sizeof(w));
+	}
+	if (i == n)
+		return n;
+	/* The rest, together with bytes that are copied already or twice. */
+	if (n >= sizeof(w)) {
+		memcpy(&w, s + n - sizeof(w), sizeof(w));
+		if (!all(w))
+			return i;
+		memcpy(p + n - sizeof(w), &w, sizeof(w));
+	} else if (n >= sizeof(halves[0])) {
+		memcpy(&halves[0], s, sizeof(halves[0]));
+		memcpy(&halves[1], s + n - sizeof(halves[1]), sizeof(halves[1]));
+		memcpy(&w, halves, sizeof(w));
+		if (!all(w))
+			return i;
+		memcpy(p, &halves[0], sizeof(halves[0]));
+		memcpy(p + n - sizeof(halves[1]), &halves[1], sizeof(halves[1]));
+	} else {
+		const char bytes[8] = {s[0], s[n / 2], s[n - 1], ' ', ' ', ' ', ' ', ' '};
+
+		memcpy(&w, bytes, sizeof(w));
+		if (!all(w))
+			return i;
+		p[0] = bytes[0];
+		p[n / 2] = bytes[1];
+		p[n - 1] = bytes[2];
+	}
+	return n;
+}
+
+/* Returns whether all eight bytes are printable ASCII, 0x20 to 0x7e. A borrow or carry into a
+ * neighbour comes only from a byte that is not, so the result is right. */
+static inline bool all_printable(uint64_t w)
+{
+	const uint64_t ones = 0x0101010101010101;
+
+	return !((w | (w + ones) | (w - 0x20 * ones)) & 0x80 * ones);
 }
 
 /* Copies text of other programs; the three functions differ in what they do with a byte that is not
