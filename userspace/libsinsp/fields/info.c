@@ -30,14 +30,12 @@ struct label {
 
 /* Texts that are the same for all events of a type. */
 struct event_text {
-	const char *head; /* ") < open " */
-	uint8_t n_head;
+	char type[31]; /* with a space: copied whole, faster than its length is */
+	uint8_t n_type;
 	const struct label *labels;
 };
 
-#define EVT(id, sym, name, ...)                                                                    \
-	[EVT_INDEX(id)] = {(id)&1 ? ") < " name " " : ") > " name " ",                             \
-			   sizeof(") < " name " ") - 1, labels_##sym},
+#define EVT(id, sym, name, ...) [EVT_INDEX(id)] = {name " ", sizeof(name), labels_##sym},
 static const struct event_text event_texts[EVT_INDEX_MAX] = {
 #include "events.def"
 };
@@ -171,19 +169,16 @@ char *sinsp_info_put(struct value_writer *w, char *p)
 char *sinsp_type_put(struct value_writer *w, char *p)
 {
 	const struct event_text *text = event_text(w->evt->info->id);
-	const char *type;
-	size_t n;
+	const char *type = is_generic(w->evt) ? sinsp_evt_type(w->evt) : NULL;
+	const size_t n = type ? strlen(type) : sizeof(text->type);
 
-	if (!is_generic(w->evt)) {
-		p = text_room(w->out, p, text->n_head);
-		return p ? put_mem(p, text->head, text->n_head) : NULL;
-	}
-	type = sinsp_evt_type(w->evt);
-	n = strlen(type);
 	p = text_room(w->out, p, n + sizeof(") <  "));
 	if (!p)
 		return NULL;
 	p = evt_is_enter(w->evt->info->id) ? put_lit(p, ") > ") : put_lit(p, ") < ");
+	if (!type)
+		return put_mem(p, text->type, sizeof(text->type)) - sizeof(text->type) +
+		       text->n_type;
 	p = put_mem(p, type, n);
 	*p = ' ';
 	return p + 1;
