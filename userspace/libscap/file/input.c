@@ -23,7 +23,7 @@
 #define CHUNK_SZ (128u << 10)
 #define FRONT_SZ (32u << 10) /* room for what the chunk before ended within */
 #define MEM_SZ (FRONT_SZ + CHUNK_SZ)
-#define N_CHUNKS 4 /* 2 until the thread is wanted */
+#define N_CHUNKS 8 /* 2 until the thread is wanted */
 #define SUMS_KEPT (PAGE_SUMS_MAX - 16) /* others may be replaced meanwhile: of pages ahead */
 #define AHEAD_MIN (1u << 20) /* size of a file from which a thread is worth its start */
 

@@ -485,6 +485,9 @@ static inline bool split_plain(const struct ppm_evt_hdr *hdr, struct scap_params
 	return used <= hdr->len;
 }
 
+/* Bytes behind a block that are prefetched: another CPU has copied them from the file just now. */
+#define PREFETCH 1024
+
 /*
  * The common case: an EV_V2 block with an event and nothing after it. Makes the same checks as
  * peek_block and read_event, without their other cases. Returns false for any other or invalid
@@ -520,6 +523,7 @@ static inline bool next_plain(struct scap_reader *r, struct scap_evt *evt,
 		evt->flags = f->flags;
 		evt->nr = hdr->type <= EVT_SYSCALL_X ? event_block_generic_nr(hdr) : f->nr;
 	}
+	__builtin_prefetch(p + PREFETCH);
 	r->in.p = p + len;
 	r->n_events++;
 	return true;
