@@ -50,7 +50,7 @@ char *sinsp_put_long(char *p, uint64_t v)
 
 static bool printable(unsigned char c)
 {
-	return c - 0x20u < 0x5f;
+	return (unsigned char)(c - 0x20) < 0x5f; /* in a byte: a vector has more of them */
 }
 
 /* Copies up to the first unprintable byte; returns the number of bytes. */

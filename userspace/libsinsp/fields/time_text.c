@@ -25,7 +25,7 @@ static void set_clock(struct time_text *t, uint64_t sec)
 {
 	const uint32_t of_day = (uint32_t)((local_seconds(t, sec) + 86400u) % 86400);
 
-	t->sec = sec;
+	t->from_ns = sec * NS_PER_S;
 	memcpy(t->clock, &sinsp_two_digits[of_day / 3600 * 2], 2);
 	t->clock[2] = ':';
 	memcpy(t->clock + 3, &sinsp_two_digits[of_day / 60 % 60 * 2], 2);
@@ -36,12 +36,10 @@ static void set_clock(struct time_text *t, uint64_t sec)
 
 char *time_text_clock(struct time_text *t, char *p, uint64_t ns)
 {
-	const uint64_t sec = ns / NS_PER_S;
-
-	if (t->sec != sec)
-		set_clock(t, sec);
+	if (ns - t->from_ns >= NS_PER_S)
+		set_clock(t, ns / NS_PER_S);
 	p = put_mem(p, t->clock, sizeof(t->clock));
-	return put_9digits(p, (uint32_t)(ns - sec * NS_PER_S));
+	return put_9digits(p, (uint32_t)(ns - t->from_ns));
 }
 
 static char *put_date(char *p, uint64_t sec)
@@ -130,8 +128,9 @@ char *time_text_put(struct time_text *t, char *p, const struct sinsp_evt *evt)
 void time_text_init(struct time_text *t, enum sinsp_time_fmt fmt)
 {
 	*t = (struct time_text){.fmt = fmt ? fmt : SINSP_TIME_ABSOLUTE};
-	t->sec = t->quarter = t->day = UINT64_MAX;
+	t->quarter = t->day = UINT64_MAX;
 	tzset();
+	set_clock(t, 0);
 }
 
 char *time_text_human(char *p, uint64_t ns)

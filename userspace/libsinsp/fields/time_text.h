@@ -11,7 +11,7 @@
 struct time_text {
 	enum sinsp_time_fmt fmt; /* of time_text_put */
 	uint64_t prev_ns; /* base of SINSP_TIME_DELTA; 0: none yet */
-	uint64_t sec; /* second since the epoch that clock is for */
+	uint64_t from_ns; /* beginning of the second that clock is for, since the epoch */
 	uint64_t quarter; /* the quarter of an hour that gmtoff is for */
 	int64_t gmtoff;
 	uint64_t day; /* day of date */
