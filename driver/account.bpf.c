@@ -625,19 +625,31 @@ int account_cache_read(u64 *ctx)
 	return 0;
 }
 
+/* The hooks run once for a folio, which may be large. ctx: the folio. */
+static __always_inline u64 folio_pages(u64 *ctx)
+{
+	struct folio *f = (void *)ctx[0];
+	struct folio___earlier *old = (void *)f;
+
+	if (!(*(u64 *)ctx[0] >> bpf_core_enum_value(enum pageflags, PG_head) & 1))
+		return 1;
+	if (bpf_core_field_exists(f->_nr_pages))
+		return BPF_CORE_READ(f, _nr_pages);
+	return bpf_core_field_exists(old->_folio_nr_pages) ? BPF_CORE_READ(old, _folio_nr_pages)
+							   : 1;
+}
+
 SEC("?tp_btf/mm_filemap_add_to_page_cache")
 int account_cache_added(u64 *ctx)
 {
-	(void)ctx;
-	count(bpf_get_current_task_btf(), ACCT_CACHE_ADDED, 1);
+	count(bpf_get_current_task_btf(), ACCT_CACHE_ADDED, folio_pages(ctx));
 	return 0;
 }
 
 SEC("?tp_btf/writeback_dirty_folio")
 int account_cache_dirtied(u64 *ctx)
 {
-	(void)ctx;
-	count(bpf_get_current_task_btf(), ACCT_CACHE_DIRTIED, 1);
+	count(bpf_get_current_task_btf(), ACCT_CACHE_DIRTIED, folio_pages(ctx));
 	return 0;
 }
 

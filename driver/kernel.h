@@ -116,6 +116,19 @@ struct inode___v65 { /* before */
 	struct timespec64 i_ctime;
 };
 
+enum pageflags {
+	PG_head = 6,
+};
+
+/* Begins with the flags of its first page: a number, in a structure of its own since 6.18. */
+struct folio {
+	unsigned int _nr_pages; /* of a large one */
+};
+
+struct folio___earlier {
+	unsigned int _folio_nr_pages;
+};
+
 struct dentry {
 	struct dentry *d_parent;
 	struct qstr d_name;
