@@ -6,7 +6,6 @@ view_info = {
   tags = {"Default"},
   view_type = "list",
   filter = "evt.type in (accept, accept4) and evt.dir=< and evt.failed=false",
-  json_filter = "evt.type=accept and evt.dir=< and evt.failed=false",
   applies_to = {"", "container.id", "proc.pid", "thread.nametid", "thread.tid", "proc.name",
     "fd.name", "fd.containername", "fd.sport", "fd.sproto", "fd.dport", "fd.port", "fd.lport",
     "fd.rport"},

@@ -167,7 +167,7 @@ const struct option_row exporter_rows[] = {
 	OPTION_ROWS_OF_SOURCE(AT(ring_sz), AT(container_socket), AT(cri_socket)),
 	{'r', "read", "FILE", GROUP_LIVE,
 	 "Read a capture file instead of the live system, and serve what it has until a signal comes.",
-	 set_text, AT(read)},
+	 set_only_capture, AT(read)},
 	{0, "otlp", "URL", GROUP_RELOADED,
 	 "Also send metrics and a span for each request to the OpenTelemetry collector at URL, by OTLP over "
 	 "HTTP: http://127.0.0.1:4318.", parse_otlp_url, AT(otlp.url)},

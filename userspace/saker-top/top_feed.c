@@ -417,6 +417,8 @@ static int may_play(struct top_feed *f)
 		f->n_steps--;
 	else if (f->n_intervals && f->job->play.is_paused)
 		may = 0;
+	else if (atomic_load(&f->is_wanted))
+		may = 0;
 	else if (rest > 0)
 		may = pthread_cond_timedwait(&f->changed, &f->lock, &ts) == ETIMEDOUT;
 	pthread_mutex_unlock(&f->lock);

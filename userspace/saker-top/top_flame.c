@@ -145,7 +145,8 @@ int top_flame_add(struct top_flame *f, const char *text, size_t len)
 	while (p < end) {
 		const char *stop = memchr(p, ';', (size_t)(end - p)) ?: end;
 		const size_t n = (size_t)(stop - p);
-		const int64_t next = callee(f, at, p, n < TOP_FLAME_NAME ? n : TOP_FLAME_NAME);
+		const size_t most = n < TOP_FLAME_NAME ? n : TOP_FLAME_NAME;
+		const int64_t next = callee(f, at, p, strnlen(p, most));
 
 		if (next < 0)
 			return (int)next;

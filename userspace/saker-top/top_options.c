@@ -49,7 +49,7 @@ static const struct option_row top_rows[] = {
 	 "Time between tables (default 1 on the screen, else 2). With -r: the file's time; without -d there is one "
 	 "table of the whole file, as always on the screen.", parse_seconds, AT(interval_ns)},
 	{'r', "read", "FILE", GROUP_LIVE, "Read a capture file instead of the live system.",
-	 set_text, AT(read)},
+	 set_only_capture, AT(read)},
 	{0, "unconfined", NULL, GROUP_LIVE,
 	 "With -r, on the screen: allow actions, and to write files (x, w). Only for files that you trust.",
 	 set_value, AT(unconfined), 1},
@@ -96,6 +96,23 @@ static int add_word(struct top_options *o, const char *word)
 	return 0;
 }
 
+/* Of its own: joined with that of a view, its errors would be at other places. */
+static int check_filter(const char *text)
+{
+	struct sinsp_filter_error why = {0};
+	struct sinsp_filter *f = NULL;
+	const int err = text ? sinsp_filter_new(&f, text, NULL, &why) : 0;
+
+	sinsp_filter_free(f);
+	if (err && why.text) {
+		say("filter: %s", why.message);
+		say_filter_place(&why);
+	} else if (err) {
+		say("filter: %s", strerror(-err));
+	}
+	return err;
+}
+
 static int check(const struct top_options *o)
 {
 	if (o->read && (o->ring_sz || o->container_socket || o->cri_socket)) {
@@ -128,7 +145,7 @@ int top_options_parse(struct top_options *o, int argc, char **argv)
 		o->view = "procs";
 	if (getenv("NO_COLOR") && *getenv("NO_COLOR"))
 		o->no_colour = 1;
-	return err ?: check(o);
+	return err ?: check(o) ?: check_filter(o->filter);
 }
 
 void top_options_fini(struct top_options *o)

@@ -32,7 +32,6 @@ static const char *nearest_command(const char *text)
 static void say_error(const struct sinsp_filter_error *err, const char *what,
 		      const struct options *o)
 {
-	struct sinsp_text lines = {0};
 	const char *near = err->name || err->pos ? NULL : nearest_command(err->text);
 
 	if (near)
@@ -43,9 +42,7 @@ static void say_error(const struct sinsp_filter_error *err, const char *what,
 		say("%s, in %s: %s", what, err->name, err->message);
 	else
 		say("%s: %s", what, err->message);
-	if (!sinsp_filter_error_lines(&lines, err))
-		fwrite(lines.p, 1, lines.len, stderr);
-	free(lines.p);
+	say_filter_place(err);
 }
 
 int filter_arg_compile(struct sinsp_filter **out, const char *text, const char *what,

@@ -37,12 +37,9 @@ static int has_colour(const struct options *o, int terminal)
 static void say_error(const char *text, const struct sinsp_format_error *err)
 {
 	const struct sinsp_filter_error at = {.text = text, .pos = err->pos};
-	struct sinsp_text lines = {0};
 
 	say("in the format of -p: %s", err->message);
-	if (!sinsp_filter_error_lines(&lines, &at))
-		fwrite(lines.p, 1, lines.len, stderr);
-	free(lines.p);
+	say_filter_place(&at);
 }
 
 static int open_format(struct lines *l, const struct options *o, int colour)

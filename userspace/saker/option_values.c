@@ -60,6 +60,16 @@ int set_text(void *member, const struct option_row *row, const char *arg)
 	return 0;
 }
 
+int set_only_capture(void *member, const struct option_row *row, const char *arg)
+{
+	if (*(const char **)member) {
+		say("only one capture file can be read; join several with: saker -r FILE -r FILE "
+		    "-w JOINED");
+		return -EINVAL;
+	}
+	return set_text(member, row, arg);
+}
+
 int parse_text(void *member, const struct option_row *row, const char *arg)
 {
 	if (!*arg) {

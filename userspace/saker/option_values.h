@@ -11,6 +11,8 @@ int parse_compress(void *member, const struct option_row *row, const char *arg);
 int ignore_value(void *member, const struct option_row *row, const char *arg);
 int parse_text(void *member, const struct option_row *row, const char *arg);
 int set_text(void *member, const struct option_row *row, const char *arg); /* const char * */
+/* As set_text; an error if it was given already. */
+int set_only_capture(void *member, const struct option_row *row, const char *arg);
 int parse_list(void *member, const struct option_row *row, const char *arg); /* struct text_list */
 int parse_comm(void *member, const struct option_row *row, const char *arg); /* struct text_list */
 int parse_choice(void *member, const struct option_row *row, const char *arg); /* int */

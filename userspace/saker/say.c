@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fields/text.h"
+#include "filter/filter.h"
 
 enum priority { ERROR = 3, WARNING, NOTICE, INFO }; /* of syslog */
 
@@ -130,4 +131,13 @@ void say_cause(unsigned int before, const char *what, int err)
 {
 	if (n_errors == before)
 		say("%s: %s", what, strerror(-err));
+}
+
+void say_filter_place(const struct sinsp_filter_error *err)
+{
+	struct sinsp_text lines = {0};
+
+	if (!sinsp_filter_error_lines(&lines, err))
+		fwrite(lines.p, 1, lines.len, stderr);
+	free(lines.p);
 }

@@ -2,9 +2,12 @@
 #include "view_rows.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "memory/hash.h"
 
 enum { FIRST_ROWS = 64 };
 enum { TEXT_ROUNDED = 8 }; /* mean of what the arena adds */
@@ -37,27 +40,23 @@ void view_rows_fini(struct view_rows *r)
 	*r = (struct view_rows){0};
 }
 
-static uint64_t mix(uint64_t h, uint64_t v)
+/* One for all tables: rows are looked up in a copy of their table, too. Others choose the names
+ * that are hashed. */
+static uint64_t seed;
+
+static void set_seed(void)
 {
-	h = (h ^ v) * 0x9e3779b97f4a7c15;
-	return h ^ h >> 32;
+	seed = sinsp_hash_seed(&seed);
 }
 
 uint64_t view_cell_hash(const struct view_cell *c, enum view_kind kind)
 {
-	uint64_t h = 0x243f6a8885a308d3, word;
-	size_t at = 0;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+	pthread_once(&once, set_seed);
 	if (!is_bytes(kind))
-		return mix(h, c->u);
-	for (; at + sizeof(word) <= c->len; at += sizeof(word)) {
-		memcpy(&word, c->p + at, sizeof(word));
-		h = mix(h, word);
-	}
-	word = c->len;
-	for (; at < c->len; at++)
-		word = word << 8 | (unsigned char)c->p[at];
-	return mix(h, word);
+		return sinsp_hash_number(seed, c->u);
+	return sinsp_hash_bytes(seed, c->len ? c->p : "", c->len);
 }
 
 static int is_same(const struct view_cell *a, const struct view_cell *b, enum view_kind kind)

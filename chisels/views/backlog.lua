@@ -1,0 +1,28 @@
+-- SPDX-License-Identifier: Apache-2.0
+view_info = {
+  id = "backlog",
+  name = "Socket Queues",
+  description = "How full the queues of listening sockets are when a connection is accepted.",
+  tips = {"A full queue drops connections: raise the number that the program gives to listen, or accept faster."},
+  tags = {"Default"},
+  view_type = "table",
+  filter = "evt.type in (accept, accept4) and evt.dir=< and evt.failed=false",
+  json_filter = "evt.type in (accept, accept4)",
+  applies_to = {"", "proc.pid", "proc.name", "fd.sport", "fd.sproto"},
+  drilldown_target = "connections",
+  use_defaults = true,
+  columns = {
+    {name = "NA", field = "fd.sport", is_key = true},
+    {name = "PID", field = "proc.pid", description = "Process ID.", colsize = 15},
+    {name = "PORT", field = "fd.sport", description = "Port of the server.", colsize = 15},
+    {name = "BACKLOG", field = "evt.rawarg.queuelen", json_field = "evt.arg[3]",
+      description = "Connections that wait, on average.", aggregation = "AVG", colsize = 15,
+      is_sorting = true},
+    {name = "BACKLOG_PCT", field = "evt.rawarg.queuepct", json_field = "evt.arg[2]",
+      description = "The same, in percent of the most that may wait.", aggregation = "AVG",
+      colsize = 15},
+    {name = "BACKLOG_MAX", field = "evt.rawarg.queuemax", json_field = "evt.arg[4]",
+      description = "Connections that may wait.", colsize = 15},
+    {name = "PROC", field = "proc.name", description = "Name of the process.", colsize = 50},
+  },
+}
