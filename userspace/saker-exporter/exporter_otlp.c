@@ -379,12 +379,19 @@ static int ends_with(struct label_value v, const char *end)
 	return v.len >= n && memcmp(v.p + v.len - n, end, n) == 0;
 }
 
-/* Spans of what saker, a collector or another exporter sends by OTLP would make it send more. */
+/* Spans of what saker, a collector or another exporter sends by OTLP would make it send more. The
+ * query is anybody's. */
 static int is_otlp(const struct sinsp_evt *evt)
 {
 	static const char grpc[] = "/opentelemetry.proto.collector.";
-	const struct label_value path = collect_text(evt, REQUEST_P_RESOURCE);
+	const struct label_value method = collect_text(evt, REQUEST_P_METHOD);
+	struct label_value path = collect_text(evt, REQUEST_P_RESOURCE);
+	const char *query = path.len ? memchr(path.p, '?', path.len) : NULL;
 
+	if (method.len != 4 || memcmp(method.p, "POST", 4) != 0)
+		return 0;
+	if (query)
+		path.len = (uint32_t)(query - path.p);
 	return ends_with(path, "/v1/traces") || ends_with(path, "/v1/metrics") ||
 	       ends_with(path, "/v1/logs") || ends_with(path, "/v1development/profiles") ||
 	       (path.len >= sizeof(grpc) && memcmp(path.p, grpc, sizeof(grpc) - 1) == 0);

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 #include "file/scap_format.h"
 #include "shared/stack.h"
@@ -98,6 +99,7 @@ static const struct dense_param *dense_params(unsigned int type)
  */
 struct packed_texts {
 	uint64_t first; /* number of the first text */
+	uint64_t seed; /* of hashes: who names files may not choose them */
 	uint32_t n;
 	uint32_t end[TEXTS_MAX]; /* end of each text; it begins where the one before ends */
 	uint16_t
@@ -107,7 +109,11 @@ struct packed_texts {
 
 struct packed_texts *packed_texts_new(void)
 {
-	return calloc(1, sizeof(struct packed_texts));
+	struct packed_texts *t = calloc(1, sizeof(*t));
+
+	if (t && getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != (ssize_t)sizeof(t->seed))
+		t->seed = (uint64_t)(uintptr_t)t;
+	return t;
 }
 
 void packed_texts_free(struct packed_texts *t)
@@ -150,7 +156,7 @@ static void texts_add(struct packed_texts *t, const uint8_t *p, uint32_t len)
 /* Returns the place of the text's number in the hash table, or a free one. */
 static uint16_t *text_slot(struct packed_texts *t, const uint8_t *p, uint32_t len)
 {
-	uint64_t hash = 0xcbf29ce484222325;
+	uint64_t hash = t->seed ^ 0xcbf29ce484222325;
 
 	for (uint32_t i = 0; i < len; i++)
 		hash = (hash ^ p[i]) * 0x100000001b3;
