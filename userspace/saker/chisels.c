@@ -13,7 +13,9 @@
 #include "chisel_words.h"
 #include "fields/format.h"
 #include "say.h"
+#include "signals.h"
 #include "spawn.h"
+#include "standard_streams.h"
 
 /* ---- where chisels are ---- */
 
@@ -89,6 +91,7 @@ static void configure_run(struct chisels *cs, const struct options *o)
 
 	run->log = say_log;
 	run->hung = end_hung;
+	run->is_stopping = signals_stop_requested;
 	run->source = o->read.n ? o->read.v[0] : NULL;
 	run->out = o->command ? stderr : stdout;
 	run->several = o->chisels.n > 1 && !o->profile.own_views;
@@ -327,8 +330,7 @@ static int end_printed(struct chisels *cs)
 	bad = errno; /* 0: it failed before */
 	if (bad == EPIPE || (poll(&fd, 1, 0) == 1 && (fd.revents & POLLERR)))
 		return -EPIPE;
-	say("cannot write all to standard output%s%s", bad ? ": " : "", bad ? strerror(bad) : "");
-	return -(bad ?: EIO);
+	return stdout_failed(bad);
 }
 
 static int end_one(struct chisels *cs, struct chisel_use *use)

@@ -38,6 +38,7 @@ struct sinsp_chisel_run {
 	/* Called by a signal handler if a Lua library function exceeds the time limit and cannot be
 	 * left: ends the process with a message. NULL: no limit. */
 	void (*hung)(const char *chisel);
+	int (*is_stopping)(void); /* whether the user ends the run; NULL: never known */
 	double (*progress)(void *ctx); /* share of the files that was read; NULL: unknown */
 	void *progress_ctx;
 	uint8_t unsafe; /* allow writing files, running programs, sending data */

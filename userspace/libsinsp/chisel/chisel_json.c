@@ -308,6 +308,8 @@ static void put_table(struct json *j, int at, int depth)
 	if (depth > DEPTH_MAX)
 		luaL_error(j->L, "cannot encode JSON: tables nest deeper than %d", DEPTH_MAX);
 	luaL_checkstack(j->L, 8, NULL);
+	if (luaL_getmetafield(j->L, at, "__mode") != LUA_TNIL)
+		luaL_error(j->L, "cannot encode JSON: a weak table, whose values may vanish");
 	n = count_keys(j->L, at, &is_list);
 	put_text(j, is_list ? "[" : "{");
 	if (is_list)

@@ -66,11 +66,13 @@ static void test_errors(void **state)
 	       "print(pcall(chisel.json, print))\n"
 	       "print(pcall(chisel.json, {[{}] = 1}))\n"
 	       "print(pcall(chisel.json_row, {1}, {1}))\n"
+	       "print(pcall(chisel.json, {setmetatable({}, {__mode = 'v'})}))\n"
 	       "print(chisel.json('still'))",
 	       "false\tcannot encode JSON: tables nest deeper than 100\n"
 	       "false\tcannot encode JSON: a function has no JSON form\n"
 	       "false\tcannot encode JSON: a table is not a key\n"
 	       "false\tcannot encode JSON: name 1 is not text\n"
+	       "false\tcannot encode JSON: a weak table, whose values may vanish\n"
 	       "\"still\"\n");
 }
 

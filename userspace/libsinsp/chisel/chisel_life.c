@@ -379,14 +379,28 @@ static __attribute__((noinline)) int step_interval(struct sinsp_chisel *c, uint6
 	return err;
 }
 
+static int is_ending(const struct sinsp_chisel_run *run)
+{
+	return run->end || (run->is_stopping && run->is_stopping());
+}
+
+/* Of a longer gap between two events the rest has no intervals. */
+enum { INTERVALS_MAX = 1000000 };
+
 static __attribute__((noinline)) int step_precise_interval(struct sinsp_chisel *c, uint64_t ns)
 {
 	int err = 0;
 
 	/* Every call may change the interval or end the capture. */
-	while (!err && !c->run->end && ns > c->sample_ns && ns - c->sample_ns >= c->precise_ns) {
-		err = call_interval(c, c->sample_ns, 0);
+	for (uint32_t n = 0; ns > c->sample_ns && ns - c->sample_ns >= c->precise_ns; n++) {
+		if (n == INTERVALS_MAX) {
+			c->sample_ns = ns - (ns - c->sample_ns) % c->precise_ns;
+			break;
+		}
+		err = is_ending(c->run) ? 0 : call_interval(c, c->sample_ns, 0);
 		c->sample_ns += c->precise_ns;
+		if (err || is_ending(c->run))
+			break;
 	}
 	return err;
 }
@@ -515,6 +529,17 @@ static int show_ends(struct sinsp_chisel *c, const struct sinsp_evt *evt,
 	return r;
 }
 
+static int call_followed(struct sinsp_chisel *c, const struct sinsp_evt *evt)
+{
+	const int r = c->followed ? sinsp_filter_run(c->followed, evt) : 0;
+
+	if (r <= 0)
+		return r;
+	sinsp_chisel_set_event(c, evt);
+	lua_rawgeti(c->L, LUA_REGISTRYINDEX, c->on_followed);
+	return sinsp_chisel_call(c, 0, 0, "the function of chisel.follow");
+}
+
 int sinsp_chisel_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 {
 	struct sinsp_evt ends[2];
@@ -522,9 +547,9 @@ int sinsp_chisel_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 
 	if (err)
 		return err;
-	if (c->on_event == LUA_NOREF && !c->format_text && !c->counters)
-		return 0;
 	if (evt->raw.type == EVT_LOST_E && !receives_lost(c))
+		return call_followed(c, evt);
+	if (c->on_event == LUA_NOREF && !c->format_text && !c->counters)
 		return 0;
 	if (!evt->raw.num) /* it had no tick */
 		sinsp_chisel_set_event(c, evt);
@@ -537,14 +562,7 @@ int sinsp_chisel_event(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 
 int sinsp_chisel_follow(struct sinsp_chisel *c, const struct sinsp_evt *evt)
 {
-	int r = c->logs ? sinsp_chisel_log(c, evt) : 0;
+	const int err = c->logs ? sinsp_chisel_log(c, evt) : 0;
 
-	if (r)
-		return r;
-	r = c->followed ? sinsp_filter_run(c->followed, evt) : 0;
-	if (r <= 0)
-		return r;
-	sinsp_chisel_set_event(c, evt);
-	lua_rawgeti(c->L, LUA_REGISTRYINDEX, c->on_followed);
-	return sinsp_chisel_call(c, 0, 0, "the function of chisel.follow");
+	return err ?: call_followed(c, evt);
 }

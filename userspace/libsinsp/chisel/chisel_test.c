@@ -96,6 +96,32 @@ static void test_precise(void **state)
 	chisel_stop(&f);
 }
 
+static int is_stopping(void)
+{
+	return 1;
+}
+
+/* Of a gap in the times of a file, intervals are not without bound, nor does one who ends the run
+ * wait for them. */
+static void test_a_gap_of_precise_intervals(void **state)
+{
+	static const char *const counter = "n = 0\n"
+					   "function on_interval() n = n + 1 return true end\n"
+					   "function on_capture_end() print(n) end\n";
+	struct chisel_fixture f;
+
+	for (int stops = 0; stops <= 1; stops++) {
+		chisel_start(&f, *state, counter, "chisel.set_precise_interval_ns(1000)", 0);
+		event(&f, 0);
+		f.run.is_stopping = stops ? is_stopping : NULL;
+		event(&f, 365ull * 86400000);
+		event(&f, 365ull * 86400000 + 1);
+		assert_int_equal(sinsp_chisel_end(f.c), 0);
+		chisel_prints(&f, stops ? "0\n" : "1001000\n");
+		chisel_stop(&f);
+	}
+}
+
 /* A capture may end after its last event. */
 static void test_end(void **state)
 {
@@ -145,12 +171,32 @@ static void test_follow(void **state)
 	chisel_stop(&f);
 }
 
+/* They come to on_event only if the chisel's filter names them. */
+static void test_follow_lost_events(void **state)
+{
+	struct sinsp_evt evt;
+	struct chisel_fixture f;
+
+	chisel_start(&f, *state,
+		     "function on_event() print('event') end\n"
+		     "chisel.follow('evt.type=lost', function() print('lost') end)\n",
+		     "", 0);
+	evt = fixture_evt(f.machine, &f.hdr, EVT_LOST_E, NULL, 0);
+	assert_int_equal(sinsp_chisel_event(f.c, &evt), 0);
+	chisel_prints(&f, "lost\n");
+	chisel_stop(&f);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_by_events), cmocka_unit_test(test_without_events),
-		cmocka_unit_test(test_precise),   cmocka_unit_test(test_end),
+		cmocka_unit_test(test_by_events),
+		cmocka_unit_test(test_without_events),
+		cmocka_unit_test(test_precise),
+		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_follow),
+		cmocka_unit_test(test_follow_lost_events),
+		cmocka_unit_test(test_a_gap_of_precise_intervals),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_open, fixture_close);
