@@ -25,12 +25,18 @@ static int is_lone_tls(const struct sinsp_evt *evt)
 	       (evt->raw.type == EVT_TLS_READ_X || evt->raw.type == EVT_TLS_WRITE_X);
 }
 
+/* Returns whether it is known of which descriptor the event is. */
+static int has_fd(const struct sinsp_evt *evt)
+{
+	return evt_is_about_fd(evt) && !is_lone_exit(evt) && !is_lone_tls(evt);
+}
+
 static int get_num(struct sinsp_eval *e, const struct sinsp_field *f, struct sinsp_value *v,
 		   const struct sinsp_value **more)
 {
 	(void)f, (void)more;
 	/* -1: the call created no descriptor. */
-	if (!evt_is_about_fd(e->evt) || is_lone_exit(e->evt) || is_lone_tls(e->evt))
+	if (!has_fd(e->evt))
 		return 0;
 	return field_i(v, e->evt->fdnum);
 }
@@ -149,7 +155,7 @@ static int get_typechar(struct sinsp_eval *e, const struct sinsp_field *f, struc
 	const struct sinsp_fd *fd = field_fd(e);
 
 	(void)f, (void)more;
-	if (!evt_is_about_fd(e->evt))
+	if (!has_fd(e->evt))
 		return 0;
 	if (!fd)
 		return field_str(v, would_be_type(e->evt->raw.type | 1));
@@ -208,7 +214,7 @@ static int name_of(struct sinsp_eval *e, struct sinsp_value *v)
 	const struct sinsp_fd *fd = field_fd(e);
 	int n = 0;
 
-	if (!evt_is_about_fd(e->evt))
+	if (!has_fd(e->evt))
 		return 0;
 	/* Only the event has the address of a failed connect. */
 	if (!fd || (e->evt->raw.type == EVT_CONNECT_X && has_failed(e->evt)))
@@ -362,7 +368,7 @@ static int get_uid(struct sinsp_eval *e, const struct sinsp_field *f, struct sin
 	char *p;
 
 	(void)f, (void)more;
-	if (!evt_is_about_fd(e->evt))
+	if (!has_fd(e->evt))
 		return 0;
 	p = sinsp_eval_alloc(e, 2 * TEXT_NUM_MAX);
 	if (!p)
