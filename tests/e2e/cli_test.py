@@ -464,6 +464,18 @@ class CommandLine(unittest.TestCase):
         self.assertRegex(p.stderr, rb"^saker: cannot write lines to standard output: No space.*\n$")
         self.refuses("cannot write lines to /nowhere/x: ", "-r", self.ten, "-o", "/nowhere/x")
 
+    def test_lines_that_are_compressed(self):
+        path = os.path.join(self.dir, "lines.gz")
+        for options in [], ["-j"], ["--unbuffered"]:
+            e2e.run(e2e.SAKER, "-r", self.ten, "-o", path, *options)
+            with gzip.open(path, "rt") as f:
+                self.assertEqual(f.read(), e2e.run(e2e.SAKER, "-r", self.ten, *options), options)
+        with open(path, "wb") as f:
+            f.write(b"as before")
+        os.remove(path)
+        os.symlink("/dev/full", path)
+        self.refuses("cannot write lines to ", "-r", self.ten, "-o", path)
+
     def test_full_standard_output(self):
         for words in ("exporter", "-r", self.ten, "--print"), ("exporter", "--list-metrics"), ("send", "--help"), \
                 ("top", "-r", self.ten, "-b"), ("top", "-r", self.ten, "-b", "-j"), ("top", "--list-views"), ("-L",):
@@ -471,7 +483,7 @@ class CommandLine(unittest.TestCase):
                 with open("/dev/full", "wb") as full:
                     p = subprocess.run([*unbuffered, e2e.SAKER, *words], stdout=full, stderr=subprocess.PIPE)
                 self.assertEqual(p.returncode, 1, words)
-                self.assertRegex(p.stderr, rb"^saker.*: cannot write to standard output: .*\n$", words)
+                self.assertRegex(p.stderr, rb"^saker.*: cannot write (to standard output: .*|all to standard output)\n$", words)
                 p = subprocess.Popen([*unbuffered, e2e.SAKER, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 p.stdout.close() # a reader may close the pipe before saker has written all
                 self.assertEqual(p.stderr.read(), b"", words)

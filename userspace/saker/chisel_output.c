@@ -8,16 +8,10 @@
 #include <unistd.h>
 
 #include "file/open_output.h"
+#include "output.h"
 #include "say.h"
 
 enum { BUFFER_BYTES = 64 << 10 };
-
-static int is_gz(const char *path)
-{
-	const size_t len = strlen(path);
-
-	return len > 3 && strcmp(path + len - 3, ".gz") == 0;
-}
 
 /* Truncates the file; pipes and devices need none. Returns 0 or an errno. */
 static int begin(struct chisel_output *out)
@@ -33,7 +27,7 @@ static int begin(struct chisel_output *out)
 		if (err)
 			return -err;
 	}
-	if (is_gz(out->path)) {
+	if (output_is_gz(out->path)) {
 		out->gz = gzdopen(out->fd, "wb");
 		if (!out->gz)
 			return ENOMEM;

@@ -200,7 +200,7 @@ static inline int run_filter(struct dispatch *t, struct sinsp_evt *evt)
 
 	if (!evt_is_of_system(evt) && !is_named(t, evt))
 		return 1;
-	t->n_filtered++;
+	t->n_filtered += sinsp_evt_shown(evt->insp, evt) != 0;
 	if (t->chisels && t->chisels->run.each_end) {
 		matches = sinsp_filter_select(t->filter, evt);
 		evt->selected = (uint8_t)(matches < 0 ? 0 : matches);
@@ -306,8 +306,8 @@ static int follow_unmatched(struct dispatch *t, const struct sinsp_evt *evt, int
 	int err;
 
 	if (!t->chisels || !t->chisels->run.follows || t->done ||
-	    (matches && (sinsp_evt_shown(evt->insp, evt) || is_for_chisels(t, evt) ||
-			 is_named(t, evt))))
+	    (matches &&
+	     (sinsp_evt_shown(evt->insp, evt) || is_for_chisels(t, evt) || is_named(t, evt))))
 		return 0;
 	err = chisels_follow(t->chisels, evt);
 	t->done |= t->chisels->run.end;

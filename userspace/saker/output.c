@@ -14,6 +14,13 @@
 
 enum { FULL_BYTES = 128 << 10, OLD_MS = 50 };
 
+int output_is_gz(const char *path)
+{
+	const size_t len = strlen(path);
+
+	return len > 3 && strcmp(path + len - 3, ".gz") == 0;
+}
+
 int output_open(struct output *out, const char *path, int fd, int unbuffered)
 {
 	*out = (struct output){.fd = fd, .unbuffered = unbuffered};
@@ -32,7 +39,14 @@ int output_open(struct output *out, const char *path, int fd, int unbuffered)
 		return out->fd;
 	}
 	out->owned = 1;
-	return 0;
+	if (!output_is_gz(path))
+		return 0;
+	out->gz = gzdopen(out->fd, "wb");
+	if (out->gz)
+		return 0;
+	close(out->fd);
+	say("cannot write lines to %s: %s", path, strerror(ENOMEM));
+	return -ENOMEM;
 }
 
 /* -EPIPE: no more can be written. */
@@ -72,15 +86,36 @@ static int write_all(int fd, const char *p, size_t len)
 	return err;
 }
 
+/* What a flush wrote can be read, whatever happens then. */
+static int pack_all(gzFile gz, const char *p, size_t len)
+{
+	static const size_t most = 1 << 20;
+
+	errno = 0;
+	for (size_t n; len; p += n, len -= n) {
+		n = len < most ? len : most;
+		if (gzwrite(gz, p, (unsigned int)n) != (int)n)
+			return -(errno ?: EIO);
+	}
+	return gzflush(gz, Z_SYNC_FLUSH) == Z_OK ? 0 : -(errno ?: EIO);
+}
+
+static int put_all(struct output *out, const char *p, size_t len)
+{
+	if (!len)
+		return 0;
+	return out->gz ? pack_all(out->gz, p, len) : write_all(out->fd, p, len);
+}
+
 int output_write(struct output *out, const char *text, size_t len)
 {
 	int err;
 
 	if (out->failed)
 		return -EPIPE;
-	err = write_all(out->fd, out->text.p, out->text.len);
+	err = put_all(out, out->text.p, out->text.len);
 	if (!err)
-		err = write_all(out->fd, text, len);
+		err = put_all(out, text, len);
 	out->text.len = 0;
 	out->flushed_ms = clock_coarse_ms();
 	return err ? write_failed(out, err) : 0;
@@ -99,7 +134,7 @@ void output_flush_lines(struct output *out)
 
 	if (!len || out->failed)
 		return;
-	err = write_all(out->fd, out->text.p, len);
+	err = put_all(out, out->text.p, len);
 	memmove(out->text.p, out->text.p + len, rest);
 	out->text.len = rest;
 	if (err)
@@ -118,13 +153,21 @@ int output_line(struct output *out)
 	return out->unbuffered || out->text.len >= FULL_BYTES ? output_flush(out) : 0;
 }
 
+static int close_file(struct output *out)
+{
+	errno = 0;
+	if (out->gz ? gzclose(out->gz) == Z_OK : close(out->fd) == 0)
+		return 0;
+	return -(errno ?: EIO);
+}
+
 int output_close(struct output *out)
 {
-	int err = output_flush(out);
+	int err = output_flush(out), closed = out->owned ? close_file(out) : 0;
 
 	free(out->text.p);
-	if (out->owned && close(out->fd) && !err)
-		err = write_failed(out, -errno);
+	if (closed && !err && !out->failed)
+		err = write_failed(out, closed);
 	*out = (struct output){.fd = -1, .failed = out->failed};
 	return err;
 }

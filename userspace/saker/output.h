@@ -7,11 +7,14 @@
 #ifndef SAKER_OUTPUT_H
 #define SAKER_OUTPUT_H
 
+#include <zlib.h>
+
 #include "sinsp.h"
 
 struct output {
 	struct sinsp_text text;
 	const char *name; /* for messages */
+	gzFile gz; /* owned, with fd; NULL: not compressed */
 	int fd;
 	int unbuffered;
 	int owned; /* we close fd */
@@ -19,7 +22,11 @@ struct output {
 	uint64_t flushed_ms; /* when the buffer was last empty */
 };
 
-/* @path NULL: writes to @fd. Returns 0, or a negative errno after reporting it. */
+/* Returns whether a file of this name is compressed. */
+int output_is_gz(const char *path);
+
+/* @path NULL: writes to @fd. Compresses with gzip if output_is_gz(path). Returns 0, or a negative
+ * errno after reporting it. */
 int output_open(struct output *out, const char *path, int fd, int unbuffered);
 
 /* A line was appended to out->text. Returns 0, or -EPIPE: the reader is gone, or out->failed. So do

@@ -29,13 +29,15 @@ void standard_fds_fill(void)
 		close(fd);
 }
 
-static int fail(int err)
+int stdout_failed(int err)
 {
 	if (failure)
 		return failure;
 	failure = err == EPIPE ? -EPIPE : -EIO;
-	if (failure == -EIO)
+	if (failure == -EIO && err)
 		say("cannot write to standard output: %s", strerror(err));
+	else if (failure == -EIO)
+		say("cannot write all to standard output");
 	return failure;
 }
 
@@ -43,7 +45,7 @@ int stdout_put(const void *p, size_t n)
 {
 	if (fwrite(p, 1, n, stdout) == n && !fflush(stdout))
 		return 0;
-	return fail(errno);
+	return stdout_failed(errno);
 }
 
 int stdout_put_text(struct sinsp_text *text)
@@ -54,12 +56,12 @@ int stdout_put_text(struct sinsp_text *text)
 	return stdout_put(text->p ?: "", n);
 }
 
-/* Of a write that failed earlier, errno is not known any more. */
+/* Of a write that failed earlier, errno is not known any more: 0. */
 static int earlier_error(void)
 {
 	struct pollfd fd = {.fd = STDOUT_FILENO, .events = POLLOUT};
 
-	return poll(&fd, 1, 0) > 0 && fd.revents & POLLERR ? EPIPE : EIO;
+	return poll(&fd, 1, 0) > 0 && fd.revents & POLLERR ? EPIPE : 0;
 }
 
 int stdout_end(int status)
@@ -67,8 +69,8 @@ int stdout_end(int status)
 	int err = 0;
 
 	if (fflush(stdout))
-		err = fail(errno);
+		err = stdout_failed(errno);
 	else if (ferror(stdout))
-		err = fail(earlier_error());
+		err = stdout_failed(earlier_error());
 	return err == -EIO ? 1 : status;
 }

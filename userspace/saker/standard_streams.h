@@ -17,6 +17,10 @@ int stdout_put(const void *p, size_t n);
 /* The same with the text, which is empty then. */
 int stdout_put_text(struct sinsp_text *text);
 
+/* A write to standard output failed; @err: errno, 0: it is not known. Reports the first failure, if
+ * it is not that the reader has closed the pipe. Returns -EPIPE or -EIO. */
+int stdout_failed(int err);
+
 /* Flushes standard output. Returns @status, or 1 after reporting that a write failed. A pipe whose
  * reader has closed it is no failure. */
 int stdout_end(int status);
