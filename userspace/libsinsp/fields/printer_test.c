@@ -76,6 +76,7 @@ static void test_time_of_day(void **state)
 	check_time(f, pr, &evt, 1700006399999999999, "23:59:59.999999999");
 	check_time(f, pr, &evt, 1700006400000000000, "00:00:00.000000000");
 	check_time(f, pr, &evt, UINT64_MAX, "23:34:33.709551615");
+	check_time(f, pr, &evt, 6, "00:00:00.000000006");
 	sinsp_printer_free(pr);
 }
 

@@ -50,25 +50,25 @@ static inline char *put_mem(char *p, const void *s, size_t n)
 #define put_lit(p, s) put_mem(p, s, sizeof(s) - 1)
 
 extern const char sinsp_two_digits[200]; /* "00" .. "99" */
-extern const uint64_t sinsp_pow10[20];
-
-static inline unsigned int n_digits(uint64_t v)
-{
-	const unsigned int bits = 64 - (unsigned int)__builtin_clzll(v | 1);
-	const unsigned int n = bits * 1233 >> 12; /* 1233 / 4096 is log10(2), closely enough */
-
-	return n + (v >= sinsp_pow10[n]);
-}
-
-/* Writes @v below 10^8 as eight digits: halves, then halves of these, in one word. */
-static inline char *put_8digits(char *p, uint32_t v)
+/* Returns the digits of @v below 10^8, the first one lowest, each in a byte: halves, then halves of
+ * these, in one word. */
+static inline uint64_t digits_of(uint32_t v)
 {
 	const uint64_t fours = v / 10000 | (uint64_t)(v % 10000) << 32;
 	/* 10486 / 2^20 is 1/100, 103 / 2^10 is 1/10, closely enough. */
 	const uint64_t hundreds = fours * 10486 >> 20 & 0x7f0000007f;
 	const uint64_t twos = hundreds | (fours - 100 * hundreds) << 16;
 	const uint64_t tens = twos * 103 >> 10 & 0xf000f000f000f;
-	const uint64_t digits = (tens | (twos - 10 * tens) << 8) + 0x3030303030303030;
+
+	return tens | (twos - 10 * tens) << 8;
+}
+
+#define DIGITS_ASCII 0x3030303030303030u
+
+/* Writes @v below 10^8 as eight digits. */
+static inline char *put_8digits(char *p, uint32_t v)
+{
+	const uint64_t digits = digits_of(v) + DIGITS_ASCII;
 
 	memcpy(p, &digits, sizeof(digits));
 	return p + sizeof(digits);
@@ -77,20 +77,38 @@ static inline char *put_8digits(char *p, uint32_t v)
 /* Writes @v of 10^8 and more. */
 char *sinsp_put_long(char *p, uint64_t v);
 
+static inline char *put_2digits(char *p, uint32_t v)
+{
+	return put_mem(p, &sinsp_two_digits[v * 2], 2);
+}
+
+/* Writes @v of 10^4 to 10^8 - 1. */
+static inline char *put_5to8digits(char *p, uint32_t v)
+{
+	const uint64_t digits = digits_of(v), text = digits + DIGITS_ASCII;
+	const unsigned int n_zeros = (unsigned int)__builtin_ctzll(digits) / 8;
+	const uint32_t first = (uint32_t)(text >> 8 * n_zeros), last = (uint32_t)(text >> 32);
+
+	put_mem(p, &first, sizeof(first));
+	return put_mem(p + 4 - n_zeros, &last, sizeof(last));
+}
+
 static inline char *put_u64(char *p, uint64_t v)
 {
-	char *end;
+	const uint32_t low = (uint32_t)v;
 
 	if (v >= 100000000)
 		return sinsp_put_long(p, v);
-	end = p + (v < 10 ? 1 : n_digits(v));
-	for (p = end; v >= 100; v /= 100)
-		memcpy(p -= 2, &sinsp_two_digits[v % 100 * 2], 2);
-	if (v >= 10)
-		memcpy(p - 2, &sinsp_two_digits[v * 2], 2);
-	else
-		p[-1] = (char)('0' + v);
-	return end;
+	if (low >= 10000)
+		return put_5to8digits(p, low);
+	if (low >= 1000)
+		return put_2digits(put_2digits(p, low / 100), low % 100);
+	if (low >= 100)
+		*p++ = (char)('0' + low / 100);
+	if (low >= 10)
+		return put_2digits(p, low % 100);
+	*p = (char)('0' + low);
+	return p + 1;
 }
 
 static inline char *put_i64(char *p, int64_t v)

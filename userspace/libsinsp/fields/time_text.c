@@ -24,19 +24,20 @@ static uint64_t local_seconds(struct time_text *t, uint64_t sec)
 static void set_clock(struct time_text *t, uint64_t sec)
 {
 	const uint32_t of_day = (uint32_t)((local_seconds(t, sec) + 86400u) % 86400);
+	char *p;
 
 	t->from_ns = sec * NS_PER_S;
-	memcpy(t->clock, &sinsp_two_digits[of_day / 3600 * 2], 2);
-	t->clock[2] = ':';
-	memcpy(t->clock + 3, &sinsp_two_digits[of_day / 60 % 60 * 2], 2);
-	t->clock[5] = ':';
-	memcpy(t->clock + 6, &sinsp_two_digits[of_day % 60 * 2], 2);
-	t->clock[8] = '.';
+	p = put_2digits(t->clock, of_day / 3600);
+	*p++ = ':';
+	p = put_2digits(p, of_day / 60 % 60);
+	*p++ = ':';
+	p = put_2digits(p, of_day % 60);
+	*p = '.';
 }
 
 char *time_text_clock(struct time_text *t, char *p, uint64_t ns)
 {
-	if (ns - t->from_ns >= NS_PER_S)
+	if (ns < t->from_ns || ns - t->from_ns >= NS_PER_S)
 		set_clock(t, ns / NS_PER_S);
 	p = put_mem(p, t->clock, sizeof(t->clock));
 	return put_9digits(p, (uint32_t)(ns - t->from_ns));
@@ -52,9 +53,9 @@ static char *put_date(char *p, uint64_t sec)
 		return put_lit(p, "0000-00-00");
 	p = put_u64(p, (uint64_t)tm.tm_year + 1900);
 	*p++ = '-';
-	p = put_mem(p, &sinsp_two_digits[(tm.tm_mon + 1) * 2], 2);
+	p = put_2digits(p, (uint32_t)tm.tm_mon + 1);
 	*p++ = '-';
-	return put_mem(p, &sinsp_two_digits[tm.tm_mday * 2], 2);
+	return put_2digits(p, (uint32_t)tm.tm_mday);
 }
 
 char *time_text_date(struct time_text *t, char *p, uint64_t ns)
@@ -74,11 +75,11 @@ char *time_text_iso8601(char *p, uint64_t ns)
 
 	p = put_date(p, sec);
 	*p++ = 'T';
-	p = put_mem(p, &sinsp_two_digits[sec / 3600 % 24 * 2], 2);
+	p = put_2digits(p, (uint32_t)(sec / 3600 % 24));
 	*p++ = ':';
-	p = put_mem(p, &sinsp_two_digits[sec / 60 % 60 * 2], 2);
+	p = put_2digits(p, (uint32_t)(sec / 60 % 60));
 	*p++ = ':';
-	p = put_mem(p, &sinsp_two_digits[sec % 60 * 2], 2);
+	p = put_2digits(p, (uint32_t)(sec % 60));
 	*p++ = '.';
 	p = put_9digits(p, (uint32_t)(ns % NS_PER_S));
 	return put_lit(p, "+0000");
@@ -148,7 +149,7 @@ char *time_text_human(char *p, uint64_t ns)
 	p = put_u64(p, ns / units[i].ns);
 	if (ns < 10 * units[i].ns) {
 		*p++ = '.';
-		p = put_mem(p, &sinsp_two_digits[ns % units[i].ns / (units[i].ns / 100) * 2], 2);
+		p = put_2digits(p, (uint32_t)(ns % units[i].ns / (units[i].ns / 100)));
 	}
 	return put_mem(p, units[i].name, strlen(units[i].name));
 }

@@ -36,7 +36,7 @@ static char *put_seconds(char *p, uint64_t ns)
 		}
 		*p++ = 'e';
 		*p++ = exp10 < 0 ? '-' : '+';
-		return put_mem(p, &sinsp_two_digits[2 * (exp10 < 0 ? -exp10 : exp10)], 2);
+		return put_2digits(p, (uint32_t)(exp10 < 0 ? -exp10 : exp10));
 	}
 	if (exp10 < 0) {
 		p = put_lit(p, "0.");
