@@ -465,14 +465,14 @@ class Live(unittest.TestCase):
                                '[ "$(stat -f -c %a .)" -ge 1024 ] || echo too full; (exit $s)',
                                e2e.SAKER, "--min-free", "4M", "-w", "c.scap", "--", "sh", "-c",
                                self.BUSY.replace("3000", "20000"))
-        self.check_ended(p, "its file system has .* left, and --min-free keeps 4 MiB; ")
+        self.check_ended(p, "its file system has .* left, too little for .* more beside the 4 MiB of --min-free; ")
 
     def test_file_system_keeps_room_when_the_file_is_renamed(self):
         p = self.on_small_disk('"$@"; s=$?; mv d.scap c.scap; '
                                '[ "$(stat -f -c %a .)" -ge 128 ] || echo too full; (exit $s)',
                                e2e.SAKER, "--min-free", "512K", "-w", "c.scap", "--", "sh", "-c",
                                "mv c.scap d.scap; " + self.BUSY.replace("3000", "20000"))
-        self.check_ended(p, r"its file system has [0-9.]+ [KM]iB left, and --min-free keeps 512 KiB; ")
+        self.check_ended(p, r"its file system has [0-9.]+ [KM]iB left, too little for [0-9.]+ [KM]iB more beside the 512 KiB of --min-free; ")
 
     def test_lines_to_a_full_disk_end_no_command(self):
         p = self.saker("-o", "/dev/full", "--", "sh", "-c", "cat /etc/passwd >/dev/null; exit 3")

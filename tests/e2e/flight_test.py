@@ -215,7 +215,7 @@ class Live(unittest.TestCase):
         p = subprocess.run([e2e.SAKER, "-w", "out", "--min-free", "10M", "--flight-recorder", "0.2", "--trigger-key", "%fd.name",
                             "--trigger", "proc.name=touch and evt.type=openat and fd.filename in (one, two, three)",
                             "--", "sh", "-c", script], cwd=disk, capture_output=True, text=True)
-        self.assertIn("--min-free keeps 10", p.stderr)
+        self.assertIn("beside the 10 MiB of --min-free", p.stderr)
         paths = sorted(glob.glob(disk + "/out/*.scap"))
         self.assertIn("three\n", e2e.run(e2e.SAKER, "-r", paths[-1], "-p", "%fd.filename", "proc.name=touch"), p.stderr)
         self.assertNotIn("no file", p.stderr)

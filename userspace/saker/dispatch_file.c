@@ -73,8 +73,10 @@ static int open_piece(struct dispatch *t, const struct scap_state *state, uint64
 		t->head_bytes = scap_writer_bytes(t->writer);
 	if (!err)
 		err = file_needs_known(t, ts_ns);
-	if (err)
+	if (err) {
+		t->file_failed = 1;
 		say_cause(before, t->pieces.path ?: t->o->write, err);
+	}
 	return err;
 }
 

@@ -31,7 +31,7 @@ static void print_bytes(char to[32], uint64_t n)
 	double v = (double)n;
 	size_t i = 0;
 
-	for (; v >= 1024; v /= 1024)
+	for (; v >= 1023.95; v /= 1024) /* "1024.0 KiB" is 1 MiB */
 		i++;
 	snprintf(to, 32, "%.*f %s", v == (double)(uint64_t)v ? 0 : 1, v, units[i]);
 }
@@ -40,7 +40,7 @@ static void print_bytes(char to[32], uint64_t n)
 static enum file_guard_end check_room(const struct options *o, const char *path, int fd,
 				      uint64_t bytes)
 {
-	char has[32], keeps[32];
+	char has[32], keeps[32], needs[32];
 	struct statvfs fs;
 	uint64_t left, limit, pending;
 	struct stat st;
@@ -54,9 +54,10 @@ static enum file_guard_end check_room(const struct options *o, const char *path,
 		return FILE_GOES_ON;
 	print_bytes(has, left);
 	print_bytes(keeps, limit);
-	say("%s: the file ends here: its file system has %s left, and --min-free keeps %s; "
-	    "free some, or give another --min-free",
-	    path, has, keeps);
+	print_bytes(needs, pending + LOOK_BYTES + END_BYTES);
+	say("%s: the file ends here: its file system has %s left, too little for %s more beside "
+	    "the %s of --min-free; free some, or give another --min-free",
+	    path, has, needs, keeps);
 	return FILE_LEAVES_NO_ROOM;
 }
 

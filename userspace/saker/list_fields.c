@@ -88,8 +88,11 @@ static void put_markdown_text(FILE *f, const char *text)
 
 static void put_markdown_row(FILE *f, const struct sinsp_field_row *row)
 {
-	fprintf(f, "| `%s%s` | %s%s | ", row->name, argument(row), type_names[row->type],
-		row->flags & FIELD_F_LIST ? "s" : "");
+	const char *type = type_names[row->type];
+	const char *plural = type[strlen(type) - 1] == 's' ? "es" : "s";
+
+	fprintf(f, "| `%s%s` | %s%s | ", row->name, argument(row), type,
+		row->flags & FIELD_F_LIST ? plural : "");
 	put_markdown_text(f, row->help);
 	fputs(row->flags & FIELD_F_FILTER_ONLY ? " (filters only) |\n" : " |\n", f);
 }

@@ -328,6 +328,7 @@ const char *sinsp_lex_nearest_fn(const char *name, size_t len)
 const char *sinsp_lex_found(const struct filter_lexer *lex, char buf[static 48])
 {
 	const size_t name = sinsp_lex_name(lex);
+	const int is_name = is_name_char(*lex->p); /* not of a name: it begins with a digit */
 	size_t n = 0;
 
 	if (!*lex->p)
@@ -337,7 +338,7 @@ const char *sinsp_lex_found(const struct filter_lexer *lex, char buf[static 48])
 	else if (strchr("(),\"'", *lex->p))
 		n = 1;
 	else
-		while (lex->p[n] && !is_blank(lex->p[n]) && !is_name_char(lex->p[n]))
+		while (lex->p[n] && !is_blank(lex->p[n]) && is_name_char(lex->p[n]) == is_name)
 			n++;
 	snprintf(buf, 48, n > 40 ? "'%.*s...'" : "'%.*s'", (int)(n > 40 ? 40 : n), lex->p);
 	return buf;

@@ -241,6 +241,7 @@ static void test_broken(void **state)
 		{"", "the filter is empty", 0},
 		{" \n", "the filter is empty", 2},
 		{"=", "expected a field, a macro, not or (, found '='", 0},
+		{"1=1", "expected a field, a macro, not or (, found '1'", 0},
 		{"and", "expected a field, a macro, not or (, found 'and'", 0},
 		{"proc.name=a and", "expected a field, a macro, not or (, found the end", 15},
 		{"proc.name=a or or proc.pid=1", "expected a field, a macro, not or (, found 'or'",
