@@ -155,7 +155,7 @@ static int get_typechar(struct sinsp_eval *e, const struct sinsp_field *f, struc
 	const struct sinsp_fd *fd = field_fd(e);
 
 	(void)f, (void)more;
-	if (!has_fd(e->evt))
+	if (!evt_is_about_fd(e->evt))
 		return 0;
 	if (!fd)
 		return field_str(v, would_be_type(e->evt->raw.type | 1));
@@ -214,7 +214,7 @@ static int name_of(struct sinsp_eval *e, struct sinsp_value *v)
 	const struct sinsp_fd *fd = field_fd(e);
 	int n = 0;
 
-	if (!has_fd(e->evt))
+	if (!evt_is_about_fd(e->evt))
 		return 0;
 	/* Only the event has the address of a failed connect. */
 	if (!fd || (e->evt->raw.type == EVT_CONNECT_X && has_failed(e->evt)))
@@ -295,7 +295,7 @@ static int directory_of(struct sinsp_eval *e, struct sinsp_value *v)
 
 	if (fd && fd->type == SCAP_FD_DIRECTORY)
 		return field_str(v, fd->name);
-	if (fd && !fd_is_file(fd))
+	if (fd ? !fd_is_file(fd) : !has_fd(e->evt))
 		return 0;
 	n = fd ? field_str(v, fd->name) : name_of(e, v);
 	/* The name of a failed connect is no path. */

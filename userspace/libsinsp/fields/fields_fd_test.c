@@ -62,10 +62,9 @@ static void test_files(void **state)
 		{19, "fd.directory", "/"},
 		{19, "fd.filename", "/"},
 		{-1, "fd.num", NULL}, /* the enter is before the capture */
-		{-1, "fd.name", NULL},
+		{-1, "fd.name", ""},
 		{-1, "fd.directory", NULL},
-		{-1, "fd.containername", NULL},
-		{-1, "fd.typechar", NULL},
+		{-1, "fd.containerdirectory", NULL},
 		{-1, "fd.uid", NULL},
 		{99, "fd.num", "99"},
 		{99, "fd.type", NULL},
