@@ -253,7 +253,7 @@ int go_pcsp_next(struct go_pcsp *p)
 	if (!by && !first)
 		return 0;
 	/* Signed numbers have the sign in the lowest bit. */
-	p->taken += (int64_t)(by >> 1 ^ -(by & 1));
+	p->taken = (int64_t)((uint64_t)p->taken + (by >> 1 ^ -(by & 1)));
 	p->from = p->to;
 	by = next_number(p);
 	p->to = by < p->end - p->from ? p->from + by : p->end;
