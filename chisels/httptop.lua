@@ -29,7 +29,7 @@ local spec = {
   keys = {{"METHOD", name = "method", of = function() end}, {"URL", name = "url", of = function() end}},
   values = {
     {"CALLS", name = "ncalls"},
-    {"TIME", name = "time_ns", sort = "time", kind = "time", mean = true},
+    {"MEAN", name = "time_ns", sort = "time", kind = "time", mean = true},
     {"SLOWEST", name = "slowest_ns", sort = "slowest", kind = "time", max = true},
     {"BYTES", name = "bytes", kind = "bytes", unknown = true},
     {"FAILED", name = "failed"},

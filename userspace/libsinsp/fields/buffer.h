@@ -3,7 +3,15 @@
 #ifndef SINSP_FIELDS_BUFFER_H
 #define SINSP_FIELDS_BUFFER_H
 
+#include "event/event_table.h"
 #include "sinsp.h"
+
+/* Returns how many of the @n bytes of a value are printed: at most @cut (0: all) of what a call
+ * moved; arguments and environments of programs are no such buffers. */
+static inline uint32_t sinsp_buffer_shown(const struct sinsp_evt *evt, uint32_t n, uint32_t cut)
+{
+	return cut && cut < n && evt && evt->info->category != EC_PROCESS ? cut : n;
+}
 
 size_t sinsp_buffer_room(uint32_t n); /* enough for @n bytes in every format */
 

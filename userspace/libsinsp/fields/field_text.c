@@ -51,7 +51,7 @@ static char *put_bytes(struct sinsp_text *out, char *p, const struct sinsp_eval 
 		       const struct sinsp_value *v)
 {
 	const uint32_t len =
-		v->type == FIELD_BYTES && e->buf_cut && e->buf_cut < v->len ? e->buf_cut : v->len;
+		v->type == FIELD_BYTES ? sinsp_buffer_shown(e->evt, v->len, e->buf_cut) : v->len;
 	const uint32_t max = e->buf_max ? e->buf_max : VALUE_BUF_MAX;
 
 	p = text_room(out, p, v->type == FIELD_BYTES ? sinsp_buffer_room(len) : len);

@@ -700,9 +700,28 @@ static void test_own_captures(void **state)
 	CHECK(state, rows);
 }
 
+/* Of -s BYTES: arguments of programs are no I/O buffers. */
+static void test_cut(void **state)
+{
+	const struct scap_param was_read[] = {I64(6), BYTES("abcdef")};
+	const struct scap_param executed[] = {I64(0), TEXT("/bin/ls"), BYTES("abcdef\0gh")};
+	struct ppm_evt_hdr hdr;
+	struct sinsp_evt evt = fixture_evt(*state, &hdr, EVT_READ_X, was_read, 2);
+	struct fixture *f = *state;
+	struct value_writer w = {
+		.out = &f->text, .evt = &evt, .buf_max = VALUE_BUF_MAX, .buf_cut = 3};
+
+	assert_int_equal(sinsp_value_arg(&w, 1), 0);
+	assert_string_equal(fixture_take(f), "abc");
+	evt = fixture_evt(f, &hdr, EVT_EXECVE_X, executed, 3);
+	assert_int_equal(sinsp_value_arg(&w, 2), 0);
+	assert_string_equal(fixture_take(f), "abcdef.gh");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_results),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_sets_of_signals),

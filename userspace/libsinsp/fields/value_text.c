@@ -46,7 +46,7 @@ static char *put_u64s(struct value_writer *w, char *p, const struct value *v)
 
 char *value_put_bytes(struct value_writer *w, char *p, const struct value *v)
 {
-	const uint32_t len = w->buf_cut && w->buf_cut < v->len ? w->buf_cut : v->len;
+	const uint32_t len = sinsp_buffer_shown(w->evt, v->len, w->buf_cut);
 
 	if (v->fmt == PF_LIST)
 		return put_u64s(w, p, v);
