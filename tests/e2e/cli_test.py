@@ -465,11 +465,12 @@ class CommandLine(unittest.TestCase):
         self.refuses("cannot write lines to /nowhere/x: ", "-r", self.ten, "-o", "/nowhere/x")
 
     def test_file_to_a_pipe_without_a_reader(self):
-        p = subprocess.Popen([e2e.SAKER, "-r", self.ten, "-w", "-"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        p.stdout.close()
-        self.assertIn(b"cannot write standard output after byte 0: Broken pipe", p.stderr.read())
-        p.stderr.close()
-        self.assertEqual(p.wait(), 1)
+        reader, writer = os.pipe()
+        os.close(reader)
+        p = subprocess.run([e2e.SAKER, "-r", self.ten, "-w", "-"], stdout=writer, stderr=subprocess.PIPE)
+        os.close(writer)
+        self.assertEqual(p.returncode, 1)
+        self.assertIn(b"cannot write standard output after byte 0: Broken pipe", p.stderr)
 
     def test_lines_that_are_compressed(self):
         path = os.path.join(self.dir, "lines.gz")

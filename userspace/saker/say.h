@@ -30,8 +30,8 @@ unsigned int say_n_errors(void);
 /* Prints "@what: the error's name" unless an error was printed since @before. */
 void say_cause(unsigned int before, const char *what, int err);
 
-/* Prints the text of the filter, and where the error is. */
 struct sinsp_filter_error;
+/* Prints the text of the filter, and where the error is. */
 void say_filter_place(const struct sinsp_filter_error *err);
 
 #endif /* SAKER_SAY_H */

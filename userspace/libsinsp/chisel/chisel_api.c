@@ -299,7 +299,8 @@ const struct sinsp_chisel_binding sinsp_chisel_chisel[] = {
 	 "As `set_interval_ns`, in seconds."},
 	{"set_precise_interval_ns", chisel_set_precise_interval_ns, "set_precise_interval_ns(ns)",
 	 "As `set_interval_ns`, but intervals start at the first event, and `on_interval` is "
-	 "called for each interval that passed, with its time."},
+	 "called for each interval that passed, with its time: up to a million between two "
+	 "events."},
 	{"json", sinsp_chisel_json, "json(value [, indent]) -> text",
 	 "Returns the value as JSON, on one line unless `indent` is true. A table with the "
 	 "keys 1 to n is a list; the keys of others are sorted. Bytes that are not UTF-8 "

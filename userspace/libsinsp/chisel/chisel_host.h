@@ -82,6 +82,7 @@ struct sinsp_chisel {
 	uint64_t sample_ns, interval_ts; /* start of the interval; time of the last call */
 	uint64_t reached_ns; /* time without events; 0: never */
 	uint8_t seen_event;
+	uint8_t told_gap; /* that intervals were left out */
 	uint8_t each_end; /* chisel.each_end: an event with two files comes once for each */
 	struct sinsp_chisel_exec exec;
 	size_t n_bytes; /* memory of Lua */

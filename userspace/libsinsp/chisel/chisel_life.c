@@ -387,20 +387,33 @@ static int is_ending(const struct sinsp_chisel_run *run)
 /* Of a longer gap between two events the rest has no intervals. */
 enum { INTERVALS_MAX = 1000000 };
 
+static void leave_out_rest(struct sinsp_chisel *c, uint64_t ns)
+{
+	const uint64_t n = (ns - c->sample_ns) / c->precise_ns;
+
+	if (!c->told_gap)
+		sinsp_chisel_say(c,
+				 "chisel %s: between two events, on_interval was not called for "
+				 "%llu more intervals",
+				 c->info.name, (unsigned long long)n);
+	c->told_gap = 1;
+	c->sample_ns += n * c->precise_ns;
+}
+
 static __attribute__((noinline)) int step_precise_interval(struct sinsp_chisel *c, uint64_t ns)
 {
+	uint32_t n = 0;
 	int err = 0;
 
 	/* Every call may change the interval or end the capture. */
-	for (uint32_t n = 0; ns > c->sample_ns && ns - c->sample_ns >= c->precise_ns; n++) {
-		if (n == INTERVALS_MAX) {
-			c->sample_ns = ns - (ns - c->sample_ns) % c->precise_ns;
+	while (!err && !is_ending(c->run) && ns > c->sample_ns &&
+	       ns - c->sample_ns >= c->precise_ns) {
+		if (n++ == INTERVALS_MAX) {
+			leave_out_rest(c, ns);
 			break;
 		}
-		err = is_ending(c->run) ? 0 : call_interval(c, c->sample_ns, 0);
+		err = call_interval(c, c->sample_ns, 0);
 		c->sample_ns += c->precise_ns;
-		if (err || is_ending(c->run))
-			break;
 	}
 	return err;
 }
