@@ -41,6 +41,13 @@ static inline int evt_is_private(unsigned int type)
 	return type >= EVT_PRIVATE && (type < EVT_OWN_CALL || type >= EVT_OWN_END);
 }
 
+/* Returns whether the event reports a container. A capture of another tool begins with those that
+ * were there before. */
+static inline int evt_is_of_container(unsigned int type)
+{
+	return type == EVT_CONTAINER_272_E || type == EVT_CONTAINER_E;
+}
+
 /* Returns whether the event reports a user or group that another tool added to its own table or
  * removed. It takes no number. */
 static inline int evt_is_of_users(unsigned int type)

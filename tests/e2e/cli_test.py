@@ -472,6 +472,20 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(p.returncode, 1)
         self.assertIn(b"cannot write standard output after byte 0: Broken pipe", p.stderr)
 
+    def test_times_after_the_first_event(self):
+        """That is none of the containers with which a capture of another tool begins, of later times."""
+        calls = close_calls(10)
+        text = b'{"container":{"id":"0123456789ab","name":"web-1","type":0,"image":"i"}}\0'
+        data = struct.pack("<H", len(text)) + text
+        head = struct.pack("<QqIHI", struct.unpack_from("<Q", calls, 10)[0] + 10**9, -1, 26 + len(data), 272, 1)
+        path = self.file("containers.scap", header() + block(0x216, bytes(2) + head + data) + calls)
+        lines = e2e.run(e2e.SAKER, "-r", path)
+        self.assertEqual(len(lines.splitlines()), 20)
+        self.assertEqual(e2e.run(e2e.SAKER, "-r", path, "--from", "+0"), lines)
+        with open(path, "rb") as f:
+            self.assertEqual(subprocess.run([e2e.SAKER, "-r", "-", "--from", "+0"], stdin=f, capture_output=True,
+                                            text=True).stdout, lines)
+
     def test_lines_that_are_compressed(self):
         path = os.path.join(self.dir, "lines.gz")
         for options in [], ["-j"], ["--unbuffered"]:

@@ -273,7 +273,7 @@ static int follow_early(struct dispatch *t, const struct sinsp_evt *evt)
 /* Events before the time to output_event, after a limit, or from threads that are not selected. */
 static int is_left_out(struct dispatch *t, struct sinsp_evt *evt)
 {
-	if (t->times_due && evt->raw.num)
+	if (t->times_due && evt->raw.num && !evt_is_of_container(evt->raw.type))
 		dispatch_set_times(t, t->o, evt->raw.ts_ns);
 	if (evt->raw.num && evt->raw.ts_ns > t->most_ns)
 		t->most_ns = evt->raw.ts_ns;

@@ -737,8 +737,7 @@ static int is_of_process(const struct sinsp_evt *e)
 {
 	return e->raw.type == EVT_FILE_E || e->raw.type == EVT_COMM_E ||
 	       (!evt_is_private(e->raw.type) && !(e->info->category & EC_INTERNAL) &&
-		!(e->info->flags & EF_SKIPPARSERESET) && e->raw.type != EVT_CONTAINER_E &&
-		e->raw.type != EVT_CONTAINER_272_E) ||
+		!(e->info->flags & EF_SKIPPARSERESET) && !evt_is_of_container(e->raw.type)) ||
 	       is_procexit(e) || e->raw.type == EVT_SWITCH_E;
 }
 

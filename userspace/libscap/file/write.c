@@ -411,7 +411,7 @@ static bool is_of_system(unsigned int type)
 {
 	const struct scap_event_info *info = scap_event_info(type);
 
-	if (type == EVT_CONTAINER_E || type == EVT_CONTAINER_272_E)
+	if (evt_is_of_container(type))
 		return false;
 	return evt_takes_number(type) || (info && !(info->category & EC_INTERNAL));
 }

@@ -215,9 +215,7 @@ static int is_of_system(const struct sinsp_evt *e)
 
 static void note_preface(struct sinsp *s, const struct sinsp_evt *e)
 {
-	unsigned int type = e->raw.type;
-
-	s->evt_in_preface = !s->begun && (type == EVT_CONTAINER_272_E || type == EVT_CONTAINER_E);
+	s->evt_in_preface = !s->begun && evt_is_of_container(e->raw.type);
 	if (s->evt_in_preface || !is_of_system(e))
 		return;
 	s->begun = 1;
