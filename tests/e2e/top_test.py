@@ -290,6 +290,7 @@ class Views(unittest.TestCase):
                            (("-b", "-r", path, "proc.name=x) or (proc.name=y"), "unmatched )"),
                            (("-b", "-r", path, "-r", path), "only one capture file"),
                            (("-b", "-r", path, "--sortingcol", "99"), "column 99"),
+                           (("-b", "-r", path, "--sortingcol", "0"), "above 0"),
                            (("-b", "-r", path, "--from", "14:30"), "--from needs a number, not '14:30': First row"),
                            (("-b", "-r", path, "--from", "3", "--to", "1"), "--from 3 is behind --to 1"),
                            (("-r", path, "--sortingcol", "99"), "column 99")):

@@ -66,7 +66,7 @@ static const struct option_row top_rows[] = {
 	{0, "to", "ROW", GROUP_LIVE, "Last row of a table to print (default: the last).",
 	 parse_number, AT(to)},
 	{0, "sortingcol", "NUM", GROUP_LIVE, "Sort by this column, from 1 (default: that of the view).",
-	 parse_number, AT(sorting_col)},
+	 parse_count, AT(sorting_col)},
 	{'p', "print", "c", GROUP_LIVE, "Also show the columns of containers.",
 	 parse_print, AT(containers)},
 	OPTION_ROW_REDACT(GROUP_LIVE, AT(redact)),
@@ -143,6 +143,8 @@ int top_options_parse(struct top_options *o, int argc, char **argv)
 	}
 	if (!o->view)
 		o->view = "procs";
+	if (o->sorting_col > UINT32_MAX)
+		o->sorting_col = UINT32_MAX; /* no view has it */
 	if (getenv("NO_COLOR") && *getenv("NO_COLOR"))
 		o->no_colour = 1;
 	return err ?: check(o) ?: check_filter(o->filter);
