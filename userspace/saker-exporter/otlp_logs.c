@@ -23,16 +23,11 @@ struct otlp_logs {
 static int compile(struct sinsp_filter **out, const char *text)
 {
 	const struct sinsp_filter_opts opts = {.sz = sizeof(opts), .log = say_log};
-	struct sinsp_text lines = {0};
 	struct sinsp_filter_error e;
 	const int err = sinsp_filter_new(out, text, &opts, &e);
 
-	if (err == -EINVAL) {
-		say("--otlp-logs: %s", e.message);
-		if (!sinsp_filter_error_lines(&lines, &e))
-			fwrite(lines.p, 1, lines.len, stderr);
-		free(lines.p);
-	}
+	if (err == -EINVAL)
+		say_filter_error("--otlp-logs", &e);
 	return err;
 }
 

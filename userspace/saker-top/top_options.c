@@ -104,12 +104,10 @@ static int check_filter(const char *text)
 	const int err = text ? sinsp_filter_new(&f, text, NULL, &why) : 0;
 
 	sinsp_filter_free(f);
-	if (err && why.text) {
-		say("filter: %s", why.message);
-		say_filter_place(&why);
-	} else if (err) {
-		say("filter: %s", strerror(-err));
-	}
+	if (err && why.text)
+		say_filter_error("filter", &why);
+	else if (err)
+		say_cause(say_n_errors(), "filter", err);
 	return err;
 }
 

@@ -141,3 +141,9 @@ void say_filter_place(const struct sinsp_filter_error *err)
 		fwrite(lines.p, 1, lines.len, stderr);
 	free(lines.p);
 }
+
+void say_filter_error(const char *what, const struct sinsp_filter_error *err)
+{
+	say("%s: %s", what, err->message);
+	say_filter_place(err);
+}

@@ -33,5 +33,7 @@ void say_cause(unsigned int before, const char *what, int err);
 struct sinsp_filter_error;
 /* Prints the text of the filter, and where the error is. */
 void say_filter_place(const struct sinsp_filter_error *err);
+/* Prints "@what: MESSAGE" before that. */
+void say_filter_error(const char *what, const struct sinsp_filter_error *err);
 
 #endif /* SAKER_SAY_H */
