@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "file/open_output.h"
-#include "output.h"
+#include "option_values.h"
 #include "say.h"
 
 enum { BUFFER_BYTES = 64 << 10 };
@@ -27,7 +27,7 @@ static int begin(struct chisel_output *out)
 		if (err)
 			return -err;
 	}
-	if (output_is_gz(out->path)) {
+	if (is_gz_name(out->path)) {
 		out->gz = gzdopen(out->fd, "wb");
 		if (!out->gz)
 			return ENOMEM;

@@ -50,6 +50,13 @@ int ignore_value(void *member, const struct option_row *row, const char *arg)
 	return 0;
 }
 
+int is_gz_name(const char *path)
+{
+	const size_t len = strlen(path);
+
+	return len > 3 && strcmp(path + len - 3, ".gz") == 0;
+}
+
 int set_text(void *member, const struct option_row *row, const char *arg)
 {
 	if (!*arg) {

@@ -9,6 +9,8 @@ int parse_lines_kind(void *member, const struct option_row *row, const char *arg
 int set_value(void *member, const struct option_row *row, const char *arg); /* int */
 int parse_compress(void *member, const struct option_row *row, const char *arg); /* int */
 int ignore_value(void *member, const struct option_row *row, const char *arg);
+/* Returns whether a file of this name is compressed with gzip. */
+int is_gz_name(const char *path);
 int parse_text(void *member, const struct option_row *row, const char *arg);
 int set_text(void *member, const struct option_row *row, const char *arg); /* const char * */
 /* As set_text; an error if it was given already. */

@@ -7,6 +7,7 @@
 
 #include "fields/format.h"
 #include "option_shared.h"
+#include "option_values.h"
 #include "say.h"
 
 #define DEFAULT_HZ 99 /* avoids lockstep with what happens every hundredth of a second */
@@ -114,7 +115,7 @@ static const struct ending *ending_of(const char *path)
 {
 	size_t len = strlen(path);
 
-	if (len > 3 && strcmp(path + len - 3, ".gz") == 0)
+	if (is_gz_name(path))
 		len -= 3;
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
 		const size_t n = strlen(endings[i].ending);

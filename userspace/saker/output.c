@@ -10,16 +10,10 @@
 
 #include "clock.h"
 #include "file/open_output.h"
+#include "option_values.h"
 #include "say.h"
 
 enum { FULL_BYTES = 128 << 10, OLD_MS = 50 };
-
-int output_is_gz(const char *path)
-{
-	const size_t len = strlen(path);
-
-	return len > 3 && strcmp(path + len - 3, ".gz") == 0;
-}
 
 int output_open(struct output *out, const char *path, int fd, int unbuffered)
 {
@@ -39,7 +33,7 @@ int output_open(struct output *out, const char *path, int fd, int unbuffered)
 		return out->fd;
 	}
 	out->owned = 1;
-	if (!output_is_gz(path))
+	if (!is_gz_name(path))
 		return 0;
 	out->gz = gzdopen(out->fd, "wb");
 	if (out->gz)

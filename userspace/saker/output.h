@@ -22,10 +22,7 @@ struct output {
 	uint64_t flushed_ms; /* when the buffer was last empty */
 };
 
-/* Returns whether a file of this name is compressed. */
-int output_is_gz(const char *path);
-
-/* @path NULL: writes to @fd. Compresses with gzip if output_is_gz(path). Returns 0, or a negative
+/* @path NULL: writes to @fd. Compresses with gzip if is_gz_name(path). Returns 0, or a negative
  * errno after reporting it. */
 int output_open(struct output *out, const char *path, int fd, int unbuffered);
 
