@@ -61,6 +61,12 @@ static inline int evt_takes_number(unsigned int type)
 	return type < EVT_USERADDED_E || !(evt_is_private(type) || evt_is_of_users(type));
 }
 
+/* Returns whether times may be counted from the event: it is no container that was there before. */
+static inline int evt_begins_capture(unsigned int type)
+{
+	return evt_takes_number(type) && !evt_is_of_container(type);
+}
+
 static inline int evt_is_own_call(unsigned int type)
 {
 	return type >= EVT_OWN_CALL && type < EVT_OWN_END;

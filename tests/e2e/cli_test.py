@@ -474,11 +474,7 @@ class CommandLine(unittest.TestCase):
 
     def test_times_after_the_first_event(self):
         """That is none of the containers with which a capture of another tool begins, of later times."""
-        calls = close_calls(10)
-        text = b'{"container":{"id":"0123456789ab","name":"web-1","type":0,"image":"i"}}\0'
-        data = struct.pack("<H", len(text)) + text
-        head = struct.pack("<QqIHI", struct.unpack_from("<Q", calls, 10)[0] + 10**9, -1, 26 + len(data), 272, 1)
-        path = self.file("containers.scap", header() + block(0x216, bytes(2) + head + data) + calls)
+        path = e2e.with_container(self.ten, os.path.join(self.dir, "containers.scap"), later_ns=10**9)
         lines = e2e.run(e2e.SAKER, "-r", path)
         self.assertEqual(len(lines.splitlines()), 20)
         self.assertEqual(e2e.run(e2e.SAKER, "-r", path, "--from", "+0"), lines)
@@ -505,7 +501,7 @@ class CommandLine(unittest.TestCase):
                 with open("/dev/full", "wb") as full:
                     p = subprocess.run([*unbuffered, e2e.SAKER, *words], stdout=full, stderr=subprocess.PIPE)
                 self.assertEqual(p.returncode, 1, words)
-                self.assertRegex(p.stderr, rb"^saker.*: cannot write (to standard output: .*|all to standard output)\n$", words)
+                self.assertRegex(p.stderr, rb"^saker.*: cannot write to standard output: .*\n$", words)
                 p = subprocess.Popen([*unbuffered, e2e.SAKER, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 p.stdout.close() # a reader may close the pipe before saker has written all
                 self.assertEqual(p.stderr.read(), b"", words)

@@ -376,13 +376,15 @@ def remove_cgroup(root, name):
         name = os.path.dirname(name)
 
 
-def with_container(capture, path):
-    """Writes a copy of a capture in which an event before the first one names the container web-1."""
+def with_container(capture, path, later_ns=0):
+    """Writes a copy of a capture in which an event before the first one, of its time or later, names the
+    container web-1."""
     json = b'{"container":{"id":"0123456789ab","name":"web-1","type":0,"image":"i"}}\0'
     state, at = read_bytes(capture), 0
     while state[at:at + 4] != b"\x16\x02\0\0": # the first event
         at += int.from_bytes(state[at + 4:at + 8], "little")
-    head = (state[at + 10:at + 18] + b"\xff" * 8 + (30 + len(json)).to_bytes(4, "little") +
+    time = int.from_bytes(state[at + 10:at + 18], "little") + later_ns
+    head = (time.to_bytes(8, "little") + b"\xff" * 8 + (30 + len(json)).to_bytes(4, "little") +
             (324).to_bytes(2, "little") + (1).to_bytes(4, "little"))
     with open(path, "wb") as f:
         f.write(state[:at] + block(0x221, bytes(2) + head + len(json).to_bytes(4, "little") + json) + state[at:])

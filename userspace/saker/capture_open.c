@@ -345,7 +345,7 @@ static uint64_t first_time(const char *path)
 	    scap_open(&src, &opts))
 		return 0;
 	while (!ns && scap_next(src, &evt, -1) >= 0)
-		ns = evt.num && !evt_is_of_container(evt.type) ? evt.ts_ns : 0;
+		ns = evt_begins_capture(evt.type) ? evt.ts_ns : 0;
 	scap_close(src);
 	return ns;
 }

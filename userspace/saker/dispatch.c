@@ -200,7 +200,8 @@ static inline int run_filter(struct dispatch *t, struct sinsp_evt *evt)
 
 	if (!evt_is_of_system(evt) && !is_named(t, evt))
 		return 1;
-	t->n_filtered += sinsp_evt_shown(evt->insp, evt) != 0;
+	if (!t->n_matched)
+		t->n_filtered += sinsp_evt_shown(evt->insp, evt) != 0;
 	if (t->chisels && t->chisels->run.each_end) {
 		matches = sinsp_filter_select(t->filter, evt);
 		evt->selected = (uint8_t)(matches < 0 ? 0 : matches);
@@ -273,7 +274,7 @@ static int follow_early(struct dispatch *t, const struct sinsp_evt *evt)
 /* Events before the time to output_event, after a limit, or from threads that are not selected. */
 static int is_left_out(struct dispatch *t, struct sinsp_evt *evt)
 {
-	if (t->times_due && evt->raw.num && !evt_is_of_container(evt->raw.type))
+	if (t->times_due && evt_begins_capture(evt->raw.type))
 		dispatch_set_times(t, t->o, evt->raw.ts_ns);
 	if (evt->raw.num && evt->raw.ts_ns > t->most_ns)
 		t->most_ns = evt->raw.ts_ns;

@@ -53,7 +53,7 @@ struct dispatch {
 	uint64_t n_events, n_shown;
 	uint64_t n_in_span; /* of --from and --to */
 	uint64_t most_ns; /* with these: the latest time of an event */
-	uint64_t n_filtered; /* of those for which the filter was evaluated, which have lines */
+	uint64_t n_filtered; /* by the filter: events with a line, up to a match */
 	uint64_t n_matched; /* events to output_event; a format may have no line for one */
 	uint64_t n_numbered; /* live: number of the last matching event */
 	/* Live: when the state of the machine was read. The threads of earlier events may be

@@ -267,7 +267,7 @@ static __attribute__((noinline)) void look_for_checkpoint(struct dispatch *t)
 /* Returns whether the file begins with a later event: --from. */
 static int is_too_early(struct dispatch *t, const struct scap_evt *evt)
 {
-	if (t->times_due && evt->num && !evt_is_of_container(evt->type))
+	if (t->times_due && evt_begins_capture(evt->type))
 		dispatch_set_times(t, t->o, evt->ts_ns);
 	return t->o->from.kind &&
 	       (t->times_due || evt->ts_ns < t->settled_ns || (evt->flags & SCAP_EVT_F_STATE_ONLY));

@@ -56,12 +56,12 @@ int stdout_put_text(struct sinsp_text *text)
 	return stdout_put(text->p ?: "", n);
 }
 
-/* Of a write that failed earlier, errno is not known any more: 0. */
+/* Of a write that failed earlier, errno is not known any more. */
 static int earlier_error(void)
 {
 	struct pollfd fd = {.fd = STDOUT_FILENO, .events = POLLOUT};
 
-	return poll(&fd, 1, 0) > 0 && fd.revents & POLLERR ? EPIPE : 0;
+	return poll(&fd, 1, 0) > 0 && fd.revents & POLLERR ? EPIPE : EIO;
 }
 
 int stdout_end(int status)
