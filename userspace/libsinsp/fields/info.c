@@ -176,9 +176,10 @@ char *sinsp_type_put(struct value_writer *w, char *p)
 	if (!p)
 		return NULL;
 	p = evt_is_enter(w->evt->info->id) ? put_lit(p, ") > ") : put_lit(p, ") < ");
-	if (!type)
-		return put_mem(p, text->type, sizeof(text->type)) - sizeof(text->type) +
-		       text->n_type;
+	if (!type) {
+		put_mem(p, text->type, sizeof(text->type));
+		return p + text->n_type;
+	}
 	p = put_mem(p, type, n);
 	*p = ' ';
 	return p + 1;
