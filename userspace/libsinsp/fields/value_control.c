@@ -87,7 +87,7 @@ char *value_put_controls(struct value_writer *w, char *p, const struct value *v)
 static char *put_message(struct value_writer *w, char *p, const struct scap_message *m)
 {
 	const struct value tuple = {.p = m->tuple.p, .len = m->tuple.len, .type = PT_SOCKTUPLE};
-	const uint32_t n = w->buf_cut && w->buf_cut < m->data.len ? w->buf_cut : m->data.len;
+	const uint32_t n = sinsp_buffer_shown(w->evt, m->data.len, w->buf_cut);
 
 	p = text_room(w->out, p, 2 * VALUE_ROOM);
 	if (!p)
