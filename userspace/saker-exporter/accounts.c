@@ -11,9 +11,9 @@
 #include "clock.h"
 #include "energies.h"
 #include "event/event_table.h"
+#include "hash.h"
 #include "identities.h"
 #include "inspector_open.h"
-#include "memory/hash.h"
 #include "metrics.h"
 #include "owners.h"
 #include "say.h"
@@ -57,7 +57,7 @@ static void add_part_of(struct owners *os, struct registry *r, const struct scap
 /* Identifies a text among those of a cgroup. */
 static uint64_t text_key(const char *text)
 {
-	return sinsp_hash_bytes(0, text, strlen(text));
+	return scap_hash_bytes(0, text, strlen(text));
 }
 
 /* Adds the labels of the pod that a cgroup belongs to. */

@@ -11,7 +11,7 @@
 #include "clock.h"
 #include "collect.h"
 #include "fields/request_params.h"
-#include "memory/hash.h"
+#include "hash.h"
 #include "metrics.h"
 #include "otlp_headers.h"
 #include "otlp_logs.h"
@@ -287,7 +287,7 @@ static uint64_t make_seed(const struct exporter_otlp *x, const char *host)
 	uint64_t seed = 0;
 
 	if (x->o->read || getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
-		seed = sinsp_hash_bytes(x->o->read ? 0 : x->start_ns, host, strlen(host));
+		seed = scap_hash_bytes(x->o->read ? 0 : x->start_ns, host, strlen(host));
 	return seed;
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "container/containers.h"
-#include "memory/hash.h"
+#include "hash.h"
 #include "memory/intern.h"
 
 enum {
@@ -58,7 +58,7 @@ int identities_new(struct identities **out, struct sinsp_lookup *lookup)
 	}
 	ids->lookup = lookup;
 	ids->containers.collects_new = 1;
-	ids->seed = sinsp_hash_seed(ids);
+	ids->seed = scap_hash_seed(ids);
 	*out = ids;
 	return 0;
 }
@@ -90,11 +90,11 @@ void identities_free(struct identities *ids)
 static struct pod **pod_bucket(struct identities *ids, const char *uid, const char *namespace,
 			       const char *name)
 {
-	uint64_t hash = sinsp_hash_number(ids->seed, (uintptr_t)uid);
+	uint64_t hash = scap_hash_number(ids->seed, (uintptr_t)uid);
 
 	if (!*uid)
-		hash = sinsp_hash_number(sinsp_hash_number(hash, (uintptr_t) namespace),
-					 (uintptr_t)name);
+		hash = scap_hash_number(scap_hash_number(hash, (uintptr_t) namespace),
+					(uintptr_t)name);
 	return &ids->pods[hash % BUCKETS];
 }
 
@@ -208,7 +208,7 @@ static void request_names(struct identities *ids)
 
 static struct entry **bucket_of(const struct identities *ids, uint64_t cgroup)
 {
-	return (struct entry **)&ids->buckets[sinsp_hash_number(ids->seed, cgroup) % BUCKETS];
+	return (struct entry **)&ids->buckets[scap_hash_number(ids->seed, cgroup) % BUCKETS];
 }
 
 static struct entry *find(const struct identities *ids, uint64_t cgroup)

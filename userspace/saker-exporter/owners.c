@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "label_text.h"
-#include "memory/hash.h"
 
 enum { BUCKETS = 4096, KEY_SZ = OWNER_LABELS * (3 * METRIC_VALUE_SZ + 1) };
 
@@ -51,7 +51,7 @@ int owners_new(struct owners **out, size_t first_row, size_t n_totals)
 	os->first_row = first_row;
 	os->n_totals = n_totals;
 	os->n_rows = n_totals;
-	os->seed = sinsp_hash_seed(os);
+	os->seed = scap_hash_seed(os);
 	*out = os;
 	return 0;
 }
@@ -96,7 +96,7 @@ void owners_begin_whole(struct owners *os, const uint64_t *whole, uint64_t skip)
 
 static struct owner **bucket_of(struct owners *os, uint64_t id, uint64_t start)
 {
-	return &os->buckets[sinsp_hash_number(sinsp_hash_number(os->seed, id), start) % BUCKETS];
+	return &os->buckets[scap_hash_number(scap_hash_number(os->seed, id), start) % BUCKETS];
 }
 
 /* Writes the values of labels as the registry renders them, each with a NUL. Returns their length.
@@ -140,7 +140,7 @@ static struct name *get_name(struct owners *os, const struct label_value *labels
 {
 	char key[KEY_SZ];
 	const size_t len = render_key(key, labels);
-	const uint64_t hash = sinsp_hash_bytes(os->seed, key, len);
+	const uint64_t hash = scap_hash_bytes(os->seed, key, len);
 	struct name **bucket = &os->names[hash % BUCKETS], *n = *bucket;
 
 	while (n && (n->hash != hash || n->key_len != len || memcmp(n->key, key, len) != 0))

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "clock.h"
+#include "hash.h"
 #include "label_text.h"
-#include "memory/hash.h"
 
 enum { DEFAULT_LINES = 50000, FIRST_BUCKETS = 1024 };
 #define DEFAULT_IDLE_NS 3600000000000ull
@@ -22,7 +22,7 @@ const uint64_t registry_bounds_ns[METRIC_BUCKETS] = {
 
 static uint64_t hash_of(const struct registry *r, size_t row, const char *labels, size_t len)
 {
-	return sinsp_hash_bytes(r->seed ^ row, labels, len);
+	return scap_hash_bytes(r->seed ^ row, labels, len);
 }
 
 static void free_series(struct series *s)
@@ -383,7 +383,7 @@ int registry_new(struct registry **out, const struct metric_row *rows, size_t n_
 	r->rows = rows;
 	r->n_rows = n_rows;
 	registry_set_limits(r, opts);
-	r->seed = sinsp_hash_seed(r);
+	r->seed = scap_hash_seed(r);
 	r->n_buckets = FIRST_BUCKETS;
 	r->families = calloc(n_rows, sizeof(*r->families));
 	r->buckets = calloc(r->n_buckets, sizeof(*r->buckets));

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "memory/hash.h"
+#include "hash.h"
 
 enum { BUCKETS = 4096 };
 
@@ -29,7 +29,7 @@ int shares_new(struct shares **out, size_t n_zones)
 	if (!s)
 		return -ENOMEM;
 	s->n_zones = n_zones;
-	s->seed = sinsp_hash_seed(s);
+	s->seed = scap_hash_seed(s);
 	*out = s;
 	return 0;
 }
@@ -53,7 +53,7 @@ void shares_begin(struct shares *s)
 
 static size_t bucket_of(const struct shares *s, uint64_t id, uint64_t start)
 {
-	return sinsp_hash_number(sinsp_hash_number(s->seed, id), start) % BUCKETS;
+	return scap_hash_number(scap_hash_number(s->seed, id), start) % BUCKETS;
 }
 
 static struct share *find(const struct shares *s, uint64_t id, uint64_t start)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/hash.h"
+#include "hash.h"
 
 struct top_flame {
 	struct top_frame *v; /* owned */
@@ -27,7 +27,7 @@ struct top_flame *top_flame_new(void)
 	f->v = calloc(f->cap, sizeof(*f->v));
 	f->order = calloc(f->cap, sizeof(*f->order));
 	f->index = calloc(2 * f->cap, sizeof(*f->index));
-	f->seed = sinsp_hash_seed(f);
+	f->seed = scap_hash_seed(f);
 	if (f->v && f->order && f->index)
 		return f;
 	top_flame_free(f);
@@ -72,7 +72,7 @@ const struct top_frame *top_flame_frame(const struct top_flame *f, uint32_t i)
 static uint32_t *place_of(const struct top_flame *f, uint32_t above, const char *name, size_t len)
 {
 	const uint32_t mask = 2 * f->cap - 1;
-	uint32_t at = (uint32_t)sinsp_hash_bytes(sinsp_hash_number(f->seed, above), name, len);
+	uint32_t at = (uint32_t)scap_hash_bytes(scap_hash_number(f->seed, above), name, len);
 
 	for (;; at++) {
 		uint32_t *const place = &f->index[at & mask];

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "family.h"
+#include "hash.h"
 #include "held_list.h"
-#include "memory/hash.h"
 #include "process.h"
 #include "thread.h"
 
@@ -81,7 +81,7 @@ struct held {
 
 static size_t table_home(const struct table *t, int64_t key)
 {
-	return sinsp_hash_number(t->seed, (uint64_t)key) & (t->n_slots - 1);
+	return scap_hash_number(t->seed, (uint64_t)key) & (t->n_slots - 1);
 }
 
 static struct table_slot *table_slot(const struct table *t, int64_t key)
@@ -849,7 +849,7 @@ int held_new(struct held **out, struct sinsp *insp, const struct held *first, he
 		free(h);
 		return -ENOMEM;
 	}
-	h->procs.seed = h->enters.seed = h->needed.seed = sinsp_hash_seed(h);
+	h->procs.seed = h->enters.seed = h->needed.seed = scap_hash_seed(h);
 	*out = h;
 	return 0;
 }

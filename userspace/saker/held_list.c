@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/hash.h"
+#include "hash.h"
 
 enum { MIN_REDUCE = 32 << 10 };
 
@@ -103,7 +103,7 @@ static int map_begin(struct map *m, size_t n)
 		free(m->slots);
 		m->slots = calloc(n_slots, sizeof(*m->slots));
 		m->n_slots = m->slots ? n_slots : 0;
-		m->seed = sinsp_hash_seed(m);
+		m->seed = scap_hash_seed(m);
 		m->round = 0;
 	}
 	m->mask = n_slots - 1;
@@ -114,7 +114,7 @@ static int map_begin(struct map *m, size_t n)
 /* Returns the slot of @key, or the free one for it. There are at most as many keys as records. */
 static struct map_slot *map_slot(const struct map *m, int64_t key)
 {
-	size_t i = sinsp_hash_number(m->seed, (uint64_t)key) & m->mask;
+	size_t i = scap_hash_number(m->seed, (uint64_t)key) & m->mask;
 
 	while (m->slots[i].round == m->round && m->slots[i].key != key)
 		i = (i + 1) & m->mask;

@@ -9,9 +9,9 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "file/scap_format.h"
+#include "hash.h"
 #include "shared/stack.h"
 
 #define LEB_MAX 10 /* bytes of a u64 */
@@ -111,8 +111,8 @@ struct packed_texts *packed_texts_new(void)
 {
 	struct packed_texts *t = calloc(1, sizeof(*t));
 
-	if (t && getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != (ssize_t)sizeof(t->seed))
-		t->seed = (uint64_t)(uintptr_t)t;
+	if (t)
+		t->seed = scap_hash_seed(t);
 	return t;
 }
 
@@ -156,11 +156,9 @@ static void texts_add(struct packed_texts *t, const uint8_t *p, uint32_t len)
 /* Returns the place of the text's number in the hash table, or a free one. */
 static uint16_t *text_slot(struct packed_texts *t, const uint8_t *p, uint32_t len)
 {
-	uint64_t hash = t->seed ^ 0xcbf29ce484222325;
+	uint64_t hash = scap_hash_bytes(t->seed, (const char *)p, len);
 
-	for (uint32_t i = 0; i < len; i++)
-		hash = (hash ^ p[i]) * 0x100000001b3;
-	for (hash ^= hash >> 32;; hash++) {
+	for (;; hash++) {
 		uint16_t *slot = &t->slots[hash % N_SLOTS];
 		const uint32_t i = *slot - 1u;
 

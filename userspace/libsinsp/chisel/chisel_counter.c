@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "chisel_host.h"
-#include "memory/hash.h"
+#include "hash.h"
 
 enum { KEYS_MAX = 16, VALUES_MAX = 32, COUNTERS_MAX = 64, NO_FIELD = -1 };
 /* A watched process can make up names: above these limits the smaller half of the rows is added up
@@ -545,7 +545,7 @@ int sinsp_chisel_new_counter(lua_State *L)
 	lua_settop(L, 3);
 	k = lua_newuserdatauv(L, sizeof(*k), 0);
 	*k = (struct sinsp_chisel_counter){.c = chisel_of(L)};
-	k->seed = sinsp_hash_seed(k);
+	k->seed = scap_hash_seed(k);
 	luaL_setmetatable(L, class_name);
 	read_lists(L, k);
 	/* All count an event in the order of their creation. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "chisel_host.h"
-#include "memory/hash.h"
+#include "hash.h"
 
 enum { KEYS_MAX = 4, FIELDS_MAX = 64, LOGS_MAX = 32, FILTER_MAX = 4096 };
 enum { NO_FIELD = -1 };
@@ -633,7 +633,7 @@ int sinsp_chisel_new_log(lua_State *L)
 	g = lua_newuserdatauv(L, sizeof(*g), 0);
 	*g = (struct sinsp_chisel_log){.c = chisel_of(L), .first = 1, .end = 1};
 	g->serial = g->c->n_logged;
-	g->seed = sinsp_hash_seed(g);
+	g->seed = scap_hash_seed(g);
 	luaL_setmetatable(L, class_name);
 	read_options(L, g);
 	sinsp_chisel_enlist(L, &g->c->logs, &g->in, LOGS_MAX, "log");

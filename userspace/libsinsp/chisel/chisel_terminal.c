@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "memory/hash.h"
+#include "hash.h"
 #include "utf8.h"
 
 #define SHOW_CURSOR "\x1b[?25h"
@@ -88,7 +88,7 @@ int chisel_terminal_colour(struct chisel_terminal *t, char out[CHISEL_COLOUR_MAX
 		return 0;
 	}
 	while (!t->secret)
-		t->secret = sinsp_hash_seed(t);
+		t->secret = scap_hash_seed(t);
 	snprintf(out, CHISEL_COLOUR_MAX, SECRET_COLOUR "%sm", t->secret, numbers);
 	return 0;
 }

@@ -6,7 +6,8 @@
 
 #include "chisel_host.h"
 #include "fields/field.h"
-#include "memory/hash.h"
+#include "fields/text.h"
+#include "hash.h"
 
 static int field_of_name(lua_State *L, const char *name)
 {
@@ -83,28 +84,21 @@ static void push_captured(lua_State *L, const struct sinsp_value *v)
 	lua_pushlstring(L, v->p, v->len);
 }
 
-/* Returns a bit for each byte outside of ' ' to '~', and possibly for the byte after one. */
-static uint64_t odd_bytes(uint64_t w)
-{
-	const uint64_t ones = 0x0101010101010101;
-
-	return (w | (w - 0x20 * ones) | (w + ones)) & 0x80 * ones;
-}
-
 /* Returns whether the text is printed unchanged, as nearly all names are. */
 static int is_plain(const struct sinsp_value *v)
 {
 	const char *p = v->p;
 	uint32_t n = v->len;
-	uint64_t w, odd = 0;
+	uint64_t w;
 
 	for (; n >= 8; p += 8, n -= 8) {
 		memcpy(&w, p, 8);
-		odd |= odd_bytes(w);
+		if (!all_printable(w))
+			return 0;
 	}
 	w = 0x2020202020202020;
 	memcpy(&w, p, n);
-	return !(odd | odd_bytes(w));
+	return all_printable(w);
 }
 
 /* Returns whether Lua gets the printed form of the value, else its bytes. */
@@ -198,9 +192,9 @@ int sinsp_chisel_get_value(struct sinsp_chisel *c, int field, struct sinsp_value
 
 uint64_t sinsp_chisel_hash_value(uint64_t h, const struct sinsp_value *v)
 {
-	h = sinsp_hash_number(h, v->type);
-	return sinsp_chisel_has_bytes(v) ? sinsp_hash_bytes(h, v->p, v->len)
-					 : sinsp_hash_number(h, v->u);
+	h = scap_hash_number(h, v->type);
+	return sinsp_chisel_has_bytes(v) ? scap_hash_bytes(h, v->p, v->len)
+					 : scap_hash_number(h, v->u);
 }
 
 /* Finds the value among the latest ones: scripts mostly see few different values. */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "marker.h"
-#include "memory/hash.h"
 #include "shared/stack.h"
 #include "state/fd.h"
 #include "state/inspector.h"
@@ -52,7 +52,7 @@ static void close_gaps(struct sinsp_spans *sp)
 
 static uint32_t hash_name(const struct sinsp_spans *sp, int64_t id, const void *tags, size_t sz)
 {
-	return (uint32_t)sinsp_hash_bytes(sp->seed ^ (uint64_t)id, tags, sz);
+	return (uint32_t)scap_hash_bytes(sp->seed ^ (uint64_t)id, tags, sz);
 }
 
 /* Adds a span; there is room for it. */
@@ -134,7 +134,7 @@ static struct sinsp_spans *spans_of(struct sinsp *s)
 	if (!s->spans) {
 		s->spans = calloc(1, sizeof(*s->spans));
 		if (s->spans)
-			s->spans->seed = sinsp_hash_seed(s->spans);
+			s->spans->seed = scap_hash_seed(s->spans);
 	}
 	return s->spans;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/hash.h"
+#include "hash.h"
 
 struct sinsp_str {
 	struct sinsp_str *next;
@@ -40,7 +40,7 @@ int sinsp_strings_init(struct sinsp_strings *st)
 	st->buckets = calloc(st->n_buckets, sizeof(*st->buckets));
 	if (!st->buckets)
 		return -ENOMEM;
-	st->seed = sinsp_hash_seed(st);
+	st->seed = scap_hash_seed(st);
 	return 0;
 }
 
@@ -112,7 +112,7 @@ const char *sinsp_str_get(struct sinsp_strings *st, const char *p, size_t len)
 
 	if (!len || len > UINT32_MAX / 2)
 		return empty.h.s;
-	h = (uint32_t)sinsp_hash_bytes(st->seed, p, len);
+	h = (uint32_t)scap_hash_bytes(st->seed, p, len);
 	for (x = st->buckets[h & (st->n_buckets - 1)]; x; x = x->next) {
 		if (x->hash != h || x->len != len || memcmp(x->s, p, len))
 			continue;

@@ -7,13 +7,13 @@
 
 #include <string.h>
 
-#include "memory/hash.h"
+#include "hash.h"
 
 enum { N_BUCKETS = 1 << 14 };
 
 static uint32_t bucket_of(const struct sinsp_requests *rs, const struct conn_key *key)
 {
-	return sinsp_hash_bytes(rs->seed, (const char *)key, sizeof(*key)) & (N_BUCKETS - 1);
+	return scap_hash_bytes(rs->seed, (const char *)key, sizeof(*key)) & (N_BUCKETS - 1);
 }
 
 struct sinsp_conn *conn_find(const struct sinsp_requests *rs, const struct conn_key *key)
@@ -47,7 +47,7 @@ void conn_remove_key(struct sinsp_conn *c)
 
 static struct sinsp_conn **tls_bucket_of(struct sinsp_requests *rs, const struct tls_key *key)
 {
-	return &rs->by_tls[sinsp_hash_bytes(rs->seed, (const char *)key, sizeof(*key)) &
+	return &rs->by_tls[scap_hash_bytes(rs->seed, (const char *)key, sizeof(*key)) &
 			   (TLS_BUCKETS - 1)];
 }
 

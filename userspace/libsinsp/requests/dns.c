@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "memory/hash.h"
+#include "hash.h"
 #include "protocol.h"
 #include "wire.h"
 
@@ -138,7 +138,7 @@ static uint64_t question_id(const struct sinsp_conn *c, const struct message *m)
 
 	for (size_t i = 0; i < m->name_len; i++) /* servers may change the case */
 		lower[i] = (char)tolower((unsigned char)m->name[i]);
-	h = sinsp_hash_bytes(sinsp_hash_number(h, (uintptr_t)c), lower, m->name_len);
+	h = scap_hash_bytes(scap_hash_number(h, (uintptr_t)c), lower, m->name_len);
 	return (uint64_t)m->id << 48 | h >> 16;
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "memory/hash.h"
+#include "hash.h"
 #include "protocol.h"
 #include "wire.h"
 
@@ -119,7 +119,7 @@ static enum req_match match(const struct req_look *l)
 /* Returns a number for an inbox. */
 static uint64_t inbox_id(const struct sinsp_conn *c, const char *p, size_t n)
 {
-	return sinsp_hash_bytes((uintptr_t)c, p, n);
+	return scap_hash_bytes((uintptr_t)c, p, n);
 }
 
 /* Begins a request, or a one-way message. */

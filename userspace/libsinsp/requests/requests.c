@@ -14,7 +14,7 @@
 #include "fields/errno_signal_names.h"
 #include "fields/evt_io.h"
 #include "fields/info.h"
-#include "memory/hash.h"
+#include "hash.h"
 #include "parse/socket_params.h"
 #include "recognise.h"
 #include "tls_conn.h"
@@ -53,7 +53,7 @@ int sinsp_requests_new(struct sinsp_requests **out, struct sinsp *s)
 		return -ENOMEM;
 	}
 	rs->s = s;
-	rs->seed = sinsp_hash_seed(rs);
+	rs->seed = scap_hash_seed(rs);
 	sinsp_slab_init(&rs->requests, sizeof(struct request));
 	s->threads.fds.file_end = end_file;
 	s->threads.fds.file_end_ctx = rs;

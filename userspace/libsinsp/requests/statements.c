@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/hash.h"
+#include "hash.h"
 #include "protocol.h"
 
 enum { N_PLACES = 8 }; /* of a key, one behind the other */
@@ -13,7 +13,7 @@ enum { N_PLACES = 8 }; /* of a key, one behind the other */
  * another. */
 static struct statement **place_of(const struct statements *s, uint64_t key, int add)
 {
-	const uint64_t first = sinsp_hash_number(0, key);
+	const uint64_t first = scap_hash_number(0, key);
 	struct statement **at, **unused = NULL;
 
 	for (uint64_t i = 0; i < N_PLACES; i++) {
@@ -85,5 +85,5 @@ void statements_fini(struct statements *s)
 
 uint64_t statements_key(const struct statements *s, const void *name, size_t n, char kind)
 {
-	return sinsp_hash_bytes((uintptr_t)s ^ (uint64_t)kind, name, n); /* not to be foreseen */
+	return scap_hash_bytes((uintptr_t)s ^ (uint64_t)kind, name, n); /* not to be foreseen */
 }

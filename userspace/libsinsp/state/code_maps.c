@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/hash.h"
+#include "hash.h"
 
 /* Sorted by address, without overlaps. */
 struct code_table {
@@ -19,8 +19,8 @@ static uint64_t mix(uint64_t h)
 	static uint64_t seed;
 
 	if (!seed)
-		seed = sinsp_hash_seed(&seed);
-	return sinsp_hash_number(seed, h);
+		seed = scap_hash_seed(&seed);
+	return scap_hash_number(seed, h);
 }
 
 /* ---- files ---- */
@@ -30,8 +30,8 @@ static uint64_t hash_file(const struct sinsp_code_id *id, const char *path, size
 {
 	uint64_t h = mix(mix(mix(id->ino + 1) ^ id->dev) ^ id->ino_gen);
 
-	h = sinsp_hash_bytes(h, (const char *)id->build_id, id->build_id_len);
-	return id->ino ? h : sinsp_hash_bytes(h, path, len);
+	h = scap_hash_bytes(h, (const char *)id->build_id, id->build_id_len);
+	return id->ino ? h : scap_hash_bytes(h, path, len);
 }
 
 static int same_id(const struct sinsp_code_id *a, const struct sinsp_code_id *b)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/hash.h"
+#include "hash.h"
 #include "pathname.h"
 
 _Static_assert(4 * sizeof(struct sinsp_fd) + sizeof(struct sinsp_fd_with_ends) +
@@ -25,7 +25,7 @@ void sinsp_fd_mem_init(struct sinsp_fd_mem *mem, struct sinsp_strings *strings)
 	sinsp_slab_init(&mem->files, sizeof(struct sinsp_open_file));
 	mem->strings = strings;
 	if (!seed)
-		seed = sinsp_hash_seed(mem);
+		seed = scap_hash_seed(mem);
 }
 
 void sinsp_fd_mem_fini(struct sinsp_fd_mem *mem)
@@ -188,7 +188,7 @@ static uint32_t home_of(const struct sinsp_fd_table *t, int64_t key)
 	uint64_t k = key;
 
 	if (k >= SINSP_KEYS_DENSE)
-		k = sinsp_hash_number(seed, k);
+		k = scap_hash_number(seed, k);
 	return k & (t->n_places - 1);
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/hash.h"
+#include "hash.h"
 
 _Static_assert(sizeof(struct sinsp_thread) + sizeof(struct sinsp_process) +
 			       sizeof(struct sinsp_fs) + 2 * sizeof(struct sinsp_thread_slot) <=
@@ -30,7 +30,7 @@ int sinsp_threads_init(struct sinsp_threads *tt)
 	sinsp_slab_init(&tt->saved, SAVED_SZ);
 	sinsp_slab_init(&tt->cpu_uses, sizeof(struct sinsp_cpu_use));
 	sinsp_fd_mem_init(&tt->fds, &tt->strings);
-	tt->seed = sinsp_hash_seed(tt);
+	tt->seed = scap_hash_seed(tt);
 	tt->n_slots = 1024;
 	tt->slots = calloc(tt->n_slots, sizeof(*tt->slots));
 	tt->no_files = sinsp_files_new();
@@ -68,7 +68,7 @@ void sinsp_threads_fini(struct sinsp_threads *tt)
 
 static uint32_t home_of(const struct sinsp_threads *tt, int64_t tid)
 {
-	return (uint32_t)sinsp_hash_number(tt->seed, (uint64_t)tid) & (tt->n_slots - 1);
+	return (uint32_t)scap_hash_number(tt->seed, (uint64_t)tid) & (tt->n_slots - 1);
 }
 
 struct sinsp_thread *sinsp_threads_lookup(struct sinsp_threads *tt, int64_t tid)

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "java_names.h"
 #include "lua_names.h"
-#include "memory/hash.h"
 #include "python_lines.h"
 #include "ruby_lines.h"
 #include "shared/interp.h"
@@ -84,14 +84,14 @@ static char *put_text(char *to, const uint8_t *p, uint32_t len, unsigned int kin
 
 static size_t bucket_of(const struct script_names *s, int64_t pid, uint64_t code, uint32_t check)
 {
-	const uint64_t seed = sinsp_hash_number(sinsp_hash_number(s->seed, (uint64_t)pid), check);
+	const uint64_t seed = scap_hash_number(scap_hash_number(s->seed, (uint64_t)pid), check);
 
-	return sinsp_hash_number(seed, code) & (BUCKETS - 1);
+	return scap_hash_number(seed, code) & (BUCKETS - 1);
 }
 
 static size_t pid_bucket(const struct script_names *s, int64_t pid)
 {
-	return sinsp_hash_number(s->seed, (uint64_t)pid) & (PID_BUCKETS - 1);
+	return scap_hash_number(s->seed, (uint64_t)pid) & (PID_BUCKETS - 1);
 }
 
 static struct script_code *find(const struct script_names *s, int64_t pid, uint64_t code,
@@ -120,7 +120,7 @@ static int init(struct script_names *s)
 		return 0;
 	s->buckets = calloc(BUCKETS, sizeof(struct script_code *));
 	s->by_pid = calloc(PID_BUCKETS, sizeof(struct script_code *));
-	s->seed = sinsp_hash_seed(s);
+	s->seed = scap_hash_seed(s);
 	if (s->buckets && s->by_pid)
 		return 0;
 	script_names_fini(s);

@@ -10,9 +10,9 @@
 
 #include "clock.h"
 #include "demangle.h"
+#include "hash.h"
 #include "kernel_symbols.h"
 #include "line_server.h"
-#include "memory/hash.h"
 #include "procfs/state_build.h"
 #include "state/inspector.h"
 
@@ -62,7 +62,7 @@ struct sinsp_symbols *symbol_cache_get(struct sinsp *s)
 	sy = calloc(1, sizeof(*sy));
 	if (!sy)
 		return NULL;
-	sy->seed = sinsp_hash_seed(sy);
+	sy->seed = scap_hash_seed(sy);
 	if (sinsp_strings_init(&sy->strings)) {
 		free(sy);
 		return NULL;
@@ -115,7 +115,7 @@ void sinsp_symbols_stats(const struct sinsp *s, struct sinsp_symbols_stats *st)
 
 static uint32_t place_slot(const struct sinsp_symbols *sy, uint32_t source, uint64_t place)
 {
-	const uint64_t h = sinsp_hash_number(sy->seed + source, place);
+	const uint64_t h = scap_hash_number(sy->seed + source, place);
 	uint32_t i = (uint32_t)h & (sy->cap_places - 1);
 
 	while (sy->places[i].source &&

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/hash.h"
+#include "hash.h"
 #include "shared/stack.h"
 #include "state/fd.h"
 #include "state/inspector.h"
@@ -140,7 +140,7 @@ struct sinsp_timeline *sinsp_timeline_new(void)
 		free(tl);
 		return NULL;
 	}
-	tl->seed = sinsp_hash_seed(tl);
+	tl->seed = scap_hash_seed(tl);
 	tl->at_next = scap_event_param(EVT_SWITCH_E, "next");
 	tl->at_state = scap_event_param(EVT_SWITCH_E, "state");
 	tl->at_call = scap_event_param(EVT_SWITCH_E, "call");
@@ -167,7 +167,7 @@ struct sinsp_timeline *sinsp_timeline_new(void)
 
 static uint32_t place_of(const struct sinsp_timeline *tl, int64_t tid)
 {
-	return (uint32_t)sinsp_hash_number(tl->seed, (uint64_t)tid) & (tl->n_places - 1);
+	return (uint32_t)scap_hash_number(tl->seed, (uint64_t)tid) & (tl->n_places - 1);
 }
 
 static struct track *find(const struct sinsp_timeline *tl, int64_t tid)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/hash.h"
+#include "hash.h"
 
 enum { FIRST_ROWS = 64 };
 enum { TEXT_ROUNDED = 8 }; /* mean of what the arena adds */
@@ -46,7 +46,7 @@ static uint64_t seed;
 
 static void set_seed(void)
 {
-	seed = sinsp_hash_seed(&seed);
+	seed = scap_hash_seed(&seed);
 }
 
 uint64_t view_cell_hash(const struct view_cell *c, enum view_kind kind)
@@ -55,8 +55,8 @@ uint64_t view_cell_hash(const struct view_cell *c, enum view_kind kind)
 
 	pthread_once(&once, set_seed);
 	if (!is_bytes(kind))
-		return sinsp_hash_number(seed, c->u);
-	return sinsp_hash_bytes(seed, c->len ? c->p : "", c->len);
+		return scap_hash_number(seed, c->u);
+	return scap_hash_bytes(seed, c->len ? c->p : "", c->len);
 }
 
 static int is_same(const struct view_cell *a, const struct view_cell *b, enum view_kind kind)
