@@ -279,6 +279,16 @@ def wait_until(is_so, what):
     return said
 
 
+def in_call(pid, nr):
+    """Returns whether the process sleeps in the call, as the kernel reports it."""
+    try:
+        words = read_text(f"/proc/{pid}/syscall").split()
+        state = read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return False
+    return words[0] == str(nr) and state in "SD"
+
+
 def proc_stat(pid):
     """Returns the fields of /proc/PID/stat that follow the name: the first one is the state."""
     return read_text(f"/proc/{pid}/stat").rsplit(")", 1)[1].split()

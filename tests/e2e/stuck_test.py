@@ -44,16 +44,6 @@ CASES = (
 )
 
 
-def in_call(pid, nr):
-    """Returns whether the process sleeps in the call, as the kernel reports it."""
-    try:
-        words = e2e.read_text(f"/proc/{pid}/syscall").split()
-        state = e2e.read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()[0]
-    except (OSError, IndexError):
-        return False
-    return words[0] == str(nr) and state in "SD"
-
-
 class Stuck(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -85,7 +75,7 @@ class Stuck(unittest.TestCase):
     @staticmethod
     def await_call(pid, nr):
         end = time.monotonic() + 20
-        while not in_call(pid, nr):
+        while not e2e.in_call(pid, nr):
             if time.monotonic() > end:
                 raise AssertionError(f"{pid} is not in call {nr}")
             time.sleep(0.01)

@@ -60,6 +60,9 @@ def top(*args, status=0):
     return e2e.run("timeout", "15", e2e.SAKER, "top", *args, status=status)
 
 
+FLOCK = 73 # number of the call
+
+
 def slices(text):
     return [s for s in json.loads(text)["slices"] if "info" in s]
 
@@ -255,8 +258,7 @@ class Views(unittest.TestCase):
             waiter = subprocess.Popen(["flock", path, "true"])
             self.addCleanup(waiter.wait)
             self.addCleanup(waiter.kill)
-            flock = "73" # its number
-            e2e.wait_until(lambda: e2e.read_text(f"/proc/{waiter.pid}/syscall").split()[0] == flock, "flock waits")
+            e2e.wait_until(lambda: e2e.in_call(waiter.pid, FLOCK), "flock waits")
             out = top("-j", "-n", "2", "-d", "1", "-v", "waiting", f"proc.pid={waiter.pid}")
         first, second = (rows["data"] for rows in slices(out))
         self.assertEqual([(r["d"][1], *r["d"][4:]) for r in second], [(waiter.pid, "lock", "flock", "", None, path)])
