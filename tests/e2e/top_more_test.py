@@ -177,10 +177,10 @@ class OfRow(Screen):
         t.send("Enter")
         t.wait(lambda lines: re.search(r"writing [1-9]", lines[0]), "events in the file")
         t.send("Backspace")
-        self.show_view(t, "Run Queue", shows="Run Queue, this machine")
-        self.show_view(t, "What each process uses", shows="Processes, this machine")
-        n = int(t.wait(lambda lines: re.search(r"writing (\d+)", lines[0]), "the file")[1])
-        t.wait(lambda lines: int(re.search(r"writing (\d+)", lines[0])[1]) > n + 10, "more events from the next capture")
+        for view, title in ("Run Queue", "Run Queue, this machine"), ("What each process uses", "Processes, this machine"):
+            self.show_view(t, view, shows=title)
+            n = int(t.wait(lambda lines: re.search(r"writing (\d+)", lines[0]), "the file")[1])
+            t.wait(lambda lines: int(re.search(r"writing (\d+)", lines[0])[1]) > n + 10, "more events from the next capture")
         t.send("w")
         n = int(t.wait(lambda lines: re.search(rf"{path}: (\d+) events", t.text()), "the end of the file")[1])
         t.send("q")
@@ -190,6 +190,8 @@ class OfRow(Screen):
         self.assertEqual({line.split()[0] for line in pids}, {str(self.child.pid)})
         self.assertNotIn("<NA>", "".join(pids))
         self.assertEqual(len(pids), n)
+        # What the run queue needs is in the file, too, and is counted.
+        self.assertIn("slice\n", e2e.run(e2e.SAKER, "-r", path, "-p", "%evt.type"))
 
     def test_write_at_quit(self):
         t = self.top(columns=200)

@@ -109,7 +109,7 @@ int top_record_put(struct top_record *r, struct sinsp_evt *evt)
 		held = file_filter_event(r->held, r->filter, evt, matches);
 	if (!held)
 		err = scap_writer_put(r->writer, &evt->raw);
-	if (!held && matches && evt->raw.num && sinsp_evt_shown(evt->insp, evt))
+	if (!held && matches && sinsp_evt_shown(evt->insp, evt))
 		r->n_events++;
 	evt->raw.flags = flags;
 	return held < 0 ? held : err;
