@@ -333,10 +333,10 @@ class Service(unittest.TestCase):
             self.addCleanup(p.kill)
             e2e.wait_until(lambda: e2e.read_text(path), "it says something")
             self.assertRegex(e2e.read_text(path), r"^<5>serving metrics at \S+\n$")
-            p = subprocess.run([e2e.SAKER, "exporter", "-r", "/none\n<0>x"], stderr=f, env=env, timeout=20)
+            p = subprocess.run([e2e.SAKER, "exporter", "-r", "/none\n<0>x", "--listen", "127.0.0.1:0"], stderr=f, env=env, timeout=20)
         self.assertEqual(e2e.read_text(path).splitlines()[1:], ["<3>cannot open /none.<0>x: No such file or directory"])
-        p = subprocess.run([e2e.SAKER, "exporter", "-r", "/none"], stderr=subprocess.PIPE, text=True, timeout=20,
-                           env={**env, "JOURNAL_STREAM": "1:1"})
+        p = subprocess.run([e2e.SAKER, "exporter", "-r", "/none", "--listen", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True,
+                           timeout=20, env={**env, "JOURNAL_STREAM": "1:1"})
         self.assertTrue(p.stderr.startswith("saker: cannot"), p.stderr)
 
 

@@ -271,6 +271,15 @@ static int follow_early(struct dispatch *t, const struct sinsp_evt *evt)
 	return 1;
 }
 
+/* A later switch of the thread does not tell how long a call took that is not in the capture: its
+ * file does not know. Returns 1. */
+static int forget_call(const struct sinsp_evt *evt)
+{
+	if (evt->thread)
+		evt->thread->latency_ns = 0;
+	return 1;
+}
+
 /* Events before the time to output_event, after a limit, or from threads that are not selected. */
 static int is_left_out(struct dispatch *t, struct sinsp_evt *evt)
 {
@@ -284,7 +293,7 @@ static int is_left_out(struct dispatch *t, struct sinsp_evt *evt)
 		if (!t->live)
 			return follow_early(t, evt);
 		if (!t->o->write || !file_filter_changes_state(evt))
-			return 1;
+			return forget_call(evt);
 		evt->raw.flags |= SCAP_EVT_F_STATE_ONLY;
 	}
 	if (t->o->max_ns && is_past_limit(t, evt)) {
