@@ -43,6 +43,7 @@ struct otlp_queue {
 	int has_unread;
 	struct otlp_queue_stats st;
 	int writing, ends;
+	int waits; /* the source can: nothing is dropped to make room for it */
 	pthread_t writer;
 	int has_writer;
 };
@@ -245,13 +246,21 @@ static int write_one(struct otlp_queue *q, enum otlp_sync sync)
 	return err;
 }
 
+/* Returns whether the writer is to move a batch. */
+static int has_to_write(const struct otlp_queue *q)
+{
+	if (!q->first || q->memory <= q->memory_max / 2)
+		return 0;
+	return !q->waits || q->st.disk + otlp_file_size(q->first->len) <= q->dir_max;
+}
+
 static void *write_files(void *ctx)
 {
 	struct otlp_queue *q = ctx;
 
 	pthread_mutex_lock(&q->lock);
 	while (!q->ends) {
-		if (!q->first || q->memory <= q->memory_max / 2)
+		if (!has_to_write(q))
 			pthread_cond_wait(&q->changed, &q->lock);
 		else if (write_one(q, OTLP_SYNC_NOW))
 			wait_for_change(q, DISK_PAUSE_NS);
@@ -372,6 +381,7 @@ void otlp_queue_add_wait(struct otlp_queue *q, struct otlp_batch *batch, int (*s
 	if (!batch)
 		return;
 	pthread_mutex_lock(&q->lock);
+	q->waits = 1;
 	while (!q->ends && !stops() && q->memory && !fits(q, batch))
 		wait_for_change(q, STOPS_NS);
 	add(q, batch);
@@ -477,7 +487,7 @@ void otlp_queue_return(struct otlp_queue *q, struct otlp_batch *b)
 	pthread_mutex_lock(&q->lock);
 	q->front = b;
 	q->memory += size_of(b);
-	if (!b->on_disk)
+	if (!b->on_disk && !q->waits)
 		make_room(q, 0);
 	pthread_mutex_unlock(&q->lock);
 }

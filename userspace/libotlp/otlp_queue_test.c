@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -448,6 +449,63 @@ static void test_one_queue_in_a_directory(void **state)
 	rmdir(dir);
 }
 
+static int never(void)
+{
+	return 0;
+}
+
+/* What was taken and comes back finds its room taken: the source waits for more then. */
+static void test_wait_and_return(void **state)
+{
+	struct otlp_queue *q = new_queue(5 * SZ, NULL, 0);
+	struct otlp_queue_stats st;
+	struct otlp_batch *b;
+
+	(void)state;
+	for (uint32_t i = 1; i <= 4; i++)
+		otlp_queue_add_wait(q, make(i), never);
+	b = take(q, 1);
+	otlp_queue_add_wait(q, make(5), never);
+	otlp_queue_return(q, b);
+	otlp_queue_get_stats(q, &st);
+	assert_int_equal(st.dropped[OTLP_TRACES][OTLP_DROP_QUEUE_FULL], 0);
+	for (uint32_t i = 1; i <= 5; i++)
+		otlp_queue_done(q, take(q, i), 0);
+	assert_balanced(q, 1 + 2 + 3 + 4 + 5);
+	otlp_queue_free(q);
+}
+
+static void *add_all(void *ctx)
+{
+	for (uint32_t i = 1; i <= 40; i++)
+		otlp_queue_add_wait(ctx, make(i), never);
+	return NULL;
+}
+
+/* A source that can wait loses nothing, with files either. */
+static void test_wait_with_files(void **state)
+{
+	char dir[] = "/tmp/otlp_wait_XXXXXX";
+	struct otlp_queue *q = queue_in_new(dir, 5 * SZ, 4 * 4096);
+	struct otlp_queue_stats st;
+	pthread_t source;
+
+	(void)state;
+	assert_int_equal(otlp_queue_start(q), 0);
+	assert_int_equal(pthread_create(&source, NULL, add_all, q), 0);
+	for (uint32_t i = 1; i <= 40; i++) {
+		usleep(5000); /* a slow collector */
+		struct otlp_batch *b = otlp_queue_take(q, 1000000000);
+		if (b)
+			otlp_queue_done(q, b, 0);
+	}
+	pthread_join(source, NULL);
+	otlp_queue_get_stats(q, &st);
+	assert_int_equal(st.dropped[OTLP_TRACES][OTLP_DROP_QUEUE_FULL], 0);
+	otlp_queue_free(q);
+	remove_dir(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -466,6 +524,8 @@ int main(void)
 		cmocka_unit_test(test_others_can_write),
 		cmocka_unit_test(test_links_to_directories),
 		cmocka_unit_test(test_one_queue_in_a_directory),
+		cmocka_unit_test(test_wait_and_return),
+		cmocka_unit_test(test_wait_with_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -321,14 +321,24 @@ static void flush(struct exporter_otlp *x)
 	otlp_queue_lost(x->queue, OTLP_LOGS, x->logs ? otlp_logs_take_lost(x->logs) : 0);
 }
 
-static void say_rest(const struct exporter_otlp *x)
+/* What had no room, or was left when saker ended. */
+static uint64_t count_lost(const struct otlp_queue_stats *st)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < OTLP_SIGNALS; i++)
+		n += st->dropped[i][OTLP_DROP_ENDED] + st->dropped[i][OTLP_DROP_QUEUE_FULL];
+	return n;
+}
+
+/* @before: what was lost before the end. */
+static void say_rest(const struct exporter_otlp *x, const struct otlp_queue_stats *before)
 {
 	struct otlp_queue_stats st;
-	uint64_t lost = 0;
+	uint64_t lost;
 
 	otlp_queue_get_stats(x->queue, &st);
-	for (size_t i = 0; i < OTLP_SIGNALS; i++)
-		lost += st.dropped[i][OTLP_DROP_ENDED];
+	lost = count_lost(&st) - count_lost(before);
 	if (st.queued)
 		say("%llu spans, data points and log records were not sent; they stay in %s",
 		    (unsigned long long)st.queued, x->o->otlp.queue);
@@ -341,8 +351,11 @@ static void say_rest(const struct exporter_otlp *x)
 
 void exporter_otlp_stop(struct exporter_otlp *x)
 {
+	struct otlp_queue_stats before;
+
 	if (!x || !x->started)
 		return;
+	otlp_queue_get_stats(x->queue, &before);
 	pthread_mutex_lock(&x->lock);
 	x->ends = 1;
 	pthread_cond_broadcast(&x->changed);
@@ -353,7 +366,7 @@ void exporter_otlp_stop(struct exporter_otlp *x)
 	send_metrics(x);
 	otlp_sender_end(x->sender, is_print(x) ? STOP_PRINT_NS : STOP_NS);
 	otlp_queue_save(x->queue);
-	say_rest(x);
+	say_rest(x, &before);
 }
 
 void exporter_otlp_free(struct exporter_otlp *x)
