@@ -107,6 +107,8 @@ static void add_process(struct accounts *a, struct registry *r,
 	snprintf(pid, sizeof(pid), "%u", p->pid);
 	labels[0] = label_of(pid);
 	labels[1] = (struct label_value){p->comm, strnlen(p->comm, sizeof(p->comm))};
+	/* Its name changes when it executes another program. */
+	owners_rename(a->processes, r, p->pid, p->start_ns, labels, now_ns);
 	owners_update(a->processes, r, p->pid, p->start_ns, labels, p->n, a->skipped, now_ns);
 }
 

@@ -133,7 +133,8 @@ static struct labels with_zone(const struct label_value *own, size_t n,
 	return l;
 }
 
-/* Adds the parts of an owner, a series for each zone that is known. */
+/* Adds the parts of an owner, a series for each zone that is or was known: one whose meter cannot
+ * be read now gives no more parts, and those before are not added again when it can. */
 static void add_owner(struct energies *e, struct registry *r, struct owners *os, uint64_t id,
 		      uint64_t start, const struct label_value *own, size_t n, int changed,
 		      const uint64_t *parts, uint64_t now_ns)
@@ -142,7 +143,7 @@ static void add_owner(struct energies *e, struct registry *r, struct owners *os,
 		const uint64_t key = start * SHARE_ZONES + i;
 		const struct labels l = with_zone(own, n, &e->read[i]);
 
-		if (e->read[i].why)
+		if (e->read[i].why && !e->zones[i].uj)
 			continue;
 		if (changed)
 			owners_rename(os, r, id, key, l.v, now_ns);
@@ -174,7 +175,7 @@ static void add_process(struct energies *e, struct registry *r,
 	const struct label_value own[] = {{pid, (size_t)snprintf(pid, sizeof(pid), "%u", p->pid)},
 					  {p->comm, strnlen(p->comm, sizeof(p->comm))}};
 
-	add_owner(e, r, e->processes, p->pid, p->start_ns, own, 2, 0,
+	add_owner(e, r, e->processes, p->pid, p->start_ns, own, 2, 1,
 		  shares_of(e->process_shares, p->pid, p->start_ns), now_ns);
 }
 

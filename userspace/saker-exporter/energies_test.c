@@ -84,11 +84,79 @@ static void test_busy_time_becomes_less(void **state)
 	registry_free(r);
 }
 
+/* A meter that cannot be read for a moment, as of a package whose CPUs are offline: what cgroups
+ * got before is not theirs again. */
+static void test_unread_meter(void **state)
+{
+	struct scap_account_cgroup c = {.id = 1, .path = "/a", .n[SCAP_ACCT_CPU] = 100};
+	struct scap_account_cpu cpu = {.busy_ns = 100, .idle_ns = 100};
+	struct scap_account_snapshot s = {.cgroups = &c, .n_cgroups = 1, .cpus = &cpu, .n_cpus = 1};
+	struct identities *ids;
+	struct energies *e;
+	struct registry *r;
+
+	(void)state;
+	put("name", "package-0");
+	put("energy_uj", "1000");
+	assert_int_equal(registry_new(&r, metric_rows, METRIC_MAX, NULL), 0);
+	assert_int_equal(identities_new(&ids, NULL), 0);
+	assert_int_equal(energies_open(&e, root, 0), 0);
+	for (unsigned int i = 1; i <= 3; i++) {
+		static const char *const meter[] = {"", "3000", "unreadable", "5000"};
+
+		put("energy_uj", meter[i]);
+		c.n[SCAP_ACCT_CPU] = s.node[SCAP_ACCT_CPU] = 100 * i;
+		cpu.busy_ns = cpu.idle_ns = 100 * i;
+		identities_update(ids, &c, 1);
+		energies_update(e, r, ids, &s, i);
+	}
+	assert_int_equal(sum_of(r, METRIC_NODE_ENERGY, "\"active\""), 2000);
+	assert_int_equal(sum_of(r, METRIC_CGROUP_ENERGY, NULL), 2000);
+	energies_close(e);
+	identities_free(ids);
+	registry_free(r);
+}
+
+/* A process that executes another program keeps its series, which has the new name. */
+static void test_exec(void **state)
+{
+	struct scap_account_process p = {
+		.pid = 7, .start_ns = 1, .comm = "bash", .n[SCAP_ACCT_CPU] = 100};
+	struct scap_account_cpu cpu = {.busy_ns = 100, .idle_ns = 100};
+	struct scap_account_snapshot s = {
+		.processes = &p, .n_processes = 1, .cpus = &cpu, .n_cpus = 1};
+	struct identities *ids;
+	struct energies *e;
+	struct registry *r;
+
+	(void)state;
+	put("name", "package-0");
+	put("energy_uj", "1000");
+	assert_int_equal(registry_new(&r, metric_rows, METRIC_MAX, NULL), 0);
+	assert_int_equal(identities_new(&ids, NULL), 0);
+	assert_int_equal(energies_open(&e, root, 1), 0);
+	for (unsigned int i = 1; i <= 2; i++) {
+		put("energy_uj", i == 1 ? "3000" : "5000");
+		if (i == 2)
+			snprintf(p.comm, sizeof(p.comm), "python3");
+		p.n[SCAP_ACCT_CPU] = s.node[SCAP_ACCT_CPU] = 100 * i;
+		cpu.busy_ns = cpu.idle_ns = 100 * i;
+		energies_update(e, r, ids, &s, i);
+	}
+	assert_int_equal(sum_of(r, METRIC_PROCESS_ENERGY, "\"bash\""), 0);
+	assert_int_equal(sum_of(r, METRIC_PROCESS_ENERGY, "\"python3\""), 2000);
+	energies_close(e);
+	identities_free(ids);
+	registry_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cgroup_without_a_path),
 		cmocka_unit_test(test_busy_time_becomes_less),
+		cmocka_unit_test(test_unread_meter),
+		cmocka_unit_test(test_exec),
 	};
 
 	return cmocka_run_group_tests(tests, make_root, remove_root);
