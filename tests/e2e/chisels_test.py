@@ -613,10 +613,10 @@ class Own(unittest.TestCase):
         p = self.chisel(f"io.open('{victim}', 'w'):write('x'):close()", "--chisel-unsafe")
         self.assertEqual((p.returncode, e2e.read_text(victim)), (0, "x"))
 
-    def on_terminal(self, text, stuff, fails=False):
+    def on_terminal(self, text, stuff, fails=False, under=()):
         """The output of a chisel on a terminal, over a capture of a process that writes data."""
         capture = os.path.join(self.dir, "terminal.scap")
-        subprocess.run(["timeout", "-k", "2", "60", e2e.SAKER, "-w", capture, "--", "printf", stuff],
+        subprocess.run(["timeout", "-k", "2", "60", *under, e2e.SAKER, "-w", capture, "--", "printf", stuff],
                        capture_output=True, check=True)
         with open(os.path.join(self.dir, "tty.lua"), "w") as f:
             f.write(text)
@@ -651,6 +651,17 @@ class Own(unittest.TestCase):
                          b"\x1b[2J\x1b[31mred\ra.]0;title.b.2Jc..d.e.[0;8mf.[33mg.[2J\x1b[32mgreen\x1b[0m\r\n")
         self.assertEqual(self.on_terminal(text, r"a\rb"),
                          b"\x1b[2J\x1b[31mred\ra.b\x1b[2J\x1b[32mgreen\x1b[0m.\n")
+
+    @unittest.skipIf(os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"), "needs a live capture")
+    def test_the_name_of_the_host_does_not_speak_to_the_terminal(self):
+        text = """
+          function on_capture_start()
+            io.write(sysdig.get_machine_info().hostname, "\\r\\n")
+            return true
+          end
+        """
+        under = ("unshare", "-u", sys.executable, "-I", "-c", "import os, socket, sys; socket.sethostname('\x1b]0;a\x07b'); os.execvp(sys.argv[1], sys.argv[1:])")
+        self.assertEqual(self.on_terminal(text, "x", under=under), b".]0;a.b\r\n")
 
     @unittest.skipIf(os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"), "needs a live capture")
     def test_a_chisel_moves_the_cursor_whatever_bytes_it_saw(self):

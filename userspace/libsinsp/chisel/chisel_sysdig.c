@@ -32,8 +32,9 @@ static int set_filter(lua_State *L)
 
 	if (run->has_begun)
 		return luaL_error(L, "sysdig.set_filter: the capture has already begun");
+	if (run->set_filter) /* another chisel would get events that it did not ask for */
+		return luaL_error(L, "sysdig.set_filter: the filter of the run is set already");
 	sinsp_filter_free(sinsp_chisel_make_filter(L, luaL_checkstring(L, 1), 0));
-	free(run->set_filter);
 	run->set_filter = copy_text(L, 1);
 	return 0;
 }
@@ -164,6 +165,8 @@ static int get_machine_info(lua_State *L)
 	lua_setfield(L, -2, "memory_size_bytes");
 	lua_pushinteger(L, (lua_Integer)st->machine.max_pid);
 	lua_setfield(L, -2, "max_pid");
+	chisel_terminal_note(&chisel_of(L)->terminal, st->machine.hostname,
+			     strlen(st->machine.hostname));
 	lua_pushstring(L, st->machine.hostname);
 	lua_setfield(L, -2, "hostname");
 	return 1;
@@ -200,7 +203,12 @@ static int push_ns(lua_State *L, uint64_t ns)
 
 static uint64_t check_ns(lua_State *L, int arg)
 {
-	return strtoull(luaL_checkstring(L, arg), NULL, 10);
+	const char *text = luaL_checkstring(L, arg);
+	char *end;
+	const uint64_t ns = strtoull(text, &end, 10);
+
+	luaL_argcheck(L, end != text && !*end, arg, "nanoseconds as text");
+	return ns;
 }
 
 static int get_firstevent_ts(lua_State *L)
@@ -229,7 +237,8 @@ static int add_ts(lua_State *L)
 
 static int subtract_ts(lua_State *L)
 {
-	return push_ns(L, check_ns(L, 1) - check_ns(L, 2));
+	lua_pushfstring(L, "%I", (lua_Integer)(check_ns(L, 1) - check_ns(L, 2)));
+	return 1;
 }
 
 /* ---- control of the run ---- */
@@ -320,8 +329,8 @@ static int get_read_progress(lua_State *L)
 
 const struct sinsp_chisel_binding sinsp_chisel_sysdig[] = {
 	{"set_filter", set_filter, "set_filter(text)",
-	 "Sets a filter of the whole run, in addition to that of the command line. Only "
-	 "before the capture begins."},
+	 "Sets a filter of the whole run, in addition to that of the command line. Once, "
+	 "and only before the capture begins."},
 	{"set_snaplen", set_snaplen, "set_snaplen(bytes)",
 	 "Live capture: keeps up to so many bytes of buffers. The largest value of all "
 	 "chisels counts."},

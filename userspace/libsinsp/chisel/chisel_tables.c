@@ -146,10 +146,7 @@ static void set_details(struct table_query *a, const struct sinsp_thread *t)
 	const struct sinsp_process *p = t->proc;
 	const struct scap_text args = sinsp_thread_args(t);
 	lua_State *L = a->L;
-	int64_t n_children = 0;
 
-	for (const struct sinsp_process *c = p->children; c; c = c->next_child)
-		n_children++;
 	set_number(L, "ptid", t->ptid);
 	set_text(L, "comm", t->comm);
 	set_text(L, "exe", p->exe);
@@ -157,7 +154,7 @@ static void set_details(struct table_query *a, const struct sinsp_thread *t)
 	set_number(L, "fdlimit", p->fdlimit);
 	set_number(L, "uid", t->uid);
 	set_number(L, "gid", t->gid);
-	set_number(L, "nchilds", n_children);
+	set_number(L, "nchilds", p->n_threads - 1); /* as proc.nchilds */
 	set_number(L, "vmsize_kb", p->vmsize_kb);
 	set_number(L, "vmrss_kb", p->vmrss_kb);
 	set_number(L, "vmswap_kb", p->vmswap_kb);
