@@ -203,6 +203,19 @@ class Requests(screen.Screen):
         self.assertIn("> request.latency>=0ns, ", t.lines()[1])
         t.send("Esc", "q")
         self.assertEqual(t.ended(), 0)
+        self.check_write(path, os.path.join(folder, "written.scap"))
+
+    def check_write(self, path, written):
+        """Requests are derived for the file that is written, too."""
+        t = self.open("--unconfined", "-r", path, "-v", "requests")
+        t.press("Enter", shows="> request.")
+        t.press("w", shows="Write events to file:")
+        t.send("Ctrl-U", written, "Enter")
+        n = int(t.wait(lambda _: re.search(r"written.scap: (\d+) events", t.text()), "the end of the file")[1])
+        t.send("q")
+        self.assertEqual(t.ended(), 0)
+        self.assertEqual(len(e2e.run(e2e.SAKER, "-r", written, "-p", "%evt.type").splitlines()), n)
+        self.assertGreater(n, 0)
 
 
 PROGRAM = r"""

@@ -39,6 +39,7 @@ struct top_feed {
 	/* of the thread */
 	struct sinsp *s;
 	uint64_t begin_ns, due_ns, last_ns, n_events;
+	uint64_t n_lost_before; /* of the sources before this one */
 	uint8_t at_end;
 	unsigned int n_errors; /* of say_n_errors, before the step */
 	unsigned int n_intervals; /* of the job so far */
@@ -117,10 +118,20 @@ static void update_status(struct top_feed *f)
 	if (!is_live(f))
 		f->status.progress = scap_progress(sinsp_source(f->s));
 	else if (!scap_stats(sinsp_source(f->s), &st))
-		f->status.n_lost = st.n_dropped;
+		f->status.n_lost = f->n_lost_before + st.n_dropped;
 }
 
 /* ---- the thread: the source ---- */
+
+static void close_source(struct top_feed *f)
+{
+	struct scap_stats st = {0};
+
+	if (f->s && is_live(f) && !scap_stats(sinsp_source(f->s), &st))
+		f->n_lost_before += st.n_dropped;
+	sinsp_close(f->s);
+	f->s = NULL;
+}
 
 static int open_shared(struct top_feed *f)
 {
@@ -154,8 +165,7 @@ static int reopen(struct top_feed *f, const struct top_needs *needs)
 {
 	int err;
 
-	sinsp_close(f->s);
-	f->s = NULL;
+	close_source(f);
 	f->needs = *needs;
 	err = open_shared(f);
 	if (!err) {
@@ -301,8 +311,7 @@ static int open_source(struct top_feed *f)
 		f->is_fresh = 0;
 		return 0;
 	}
-	sinsp_close(f->s);
-	f->s = NULL;
+	close_source(f);
 	f->is_special = (uint8_t)special;
 	f->needs = *needs;
 	if (is_live(f) && !special)

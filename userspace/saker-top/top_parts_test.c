@@ -429,6 +429,10 @@ static void test_words(void **state)
 	assert_int_equal(w.n, 2);
 	assert_int_equal(top_words_common(&w), 4);
 	top_words_fini(&w);
+	assert_int_equal(top_words_add(&w, "a\xc3\xa8", 3, "", 0), 0);
+	assert_int_equal(top_words_add(&w, "a\xc3\xa9", 3, "", 0), 0);
+	assert_int_equal(top_words_common(&w), 1); /* no part of a character */
+	top_words_fini(&w);
 }
 
 static void assert_found(const char *text, const char *in, int is_found)

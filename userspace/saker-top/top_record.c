@@ -124,7 +124,8 @@ int top_record_flush(struct top_record *r)
 
 int top_record_open_source(struct top_record *r, const struct top_options *o)
 {
-	const int err = top_capture_open(&r->source, o, r->filter, 0);
+	const unsigned int needs = r->filter ? sinsp_filter_field_needs(r->filter) : 0;
+	const int err = top_capture_open(&r->source, o, r->filter, needs);
 
 	return err ?: top_record_attach(r, r->source);
 }

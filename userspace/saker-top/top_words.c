@@ -163,6 +163,9 @@ size_t top_words_common(const struct top_words *w)
 			k++;
 		len = k;
 	}
+	/* Not within a character. */
+	while (len && ((unsigned char)w->v[0][len] & 0xc0) == 0x80)
+		len--;
 	return len;
 }
 
