@@ -5,6 +5,7 @@ category = "Performance"
 
 require "toplist" {
   filter = "evt.type=slice and thread.slice.lock exists",
+  nothing = "no waits for locks (a capture file needs switches and wake-ups: record with --slices)",
   values = require "slicevalues"("WAITS"),
   keys = {
     {"LOCK", "thread.slice.lock", name = "lock", show = function(address) return ("0x%x"):format(address) end},

@@ -5,6 +5,7 @@ category = "CPU Usage"
 
 require "toplist" {
   filter = "evt.type=slice and thread.slice.kind=runnable",
+  nothing = "no waits for a CPU (a capture file needs switches and wake-ups: record with --slices)",
   values = require "slicevalues"("TIMES"),
   keys = {
     {"PROCESS", "proc.name"},

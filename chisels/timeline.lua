@@ -18,6 +18,7 @@ local SLICES_MAX, REQUESTS_MAX, SAMPLES_MAX, STACKS_MAX, LANES_MAX = 300000, 500
 local fields, of_request, of_sample, profile
 local lanes, by_tid, n_slices, n_spans, n_samples, n_left_out = {}, {}, 0, 0, 0, 0
 local first_ns, last_ns, interval_ns
+local is_known = false -- any slice
 
 function on_init()
   chisel.set_filter("evt.type in (slice, request, sample)")
@@ -81,10 +82,11 @@ local function note_time(begin, ns)
 end
 
 local function on_slice(lane, begin)
-  local ns, i = evt.field(fields.ns), #lane.begins + 1
+  local ns, kind, i = evt.field(fields.ns), evt.field(fields.kind), #lane.begins + 1
   n_slices = n_slices + 1
+  is_known = is_known or kind ~= "unknown"
   name_of(lane)
-  lane.begins[i], lane.lengths[i], lane.kinds[i], lane.texts[i] = begin, ns, evt.field(fields.kind), describe()
+  lane.begins[i], lane.lengths[i], lane.kinds[i], lane.texts[i] = begin, ns, kind, describe()
   note_time(begin, ns)
 end
 
@@ -169,8 +171,9 @@ local function log_losses()
     sysdig.log(("%d samples are drawn without their stack: at most %d different stacks are kept")
                :format(profile.n_other, STACKS_MAX), "warning")
   end
-  if n_slices == 0 then
-    sysdig.log("no slices: a capture file needs switches and wake-ups (record with --slices)", "warning")
+  if not is_known then
+    sysdig.log((n_slices > 0 and "all slices are unknown" or "no slices")
+               .. ": a capture file needs switches and wake-ups (record with --slices)", "warning")
   end
 end
 

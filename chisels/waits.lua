@@ -5,6 +5,7 @@ category = "Performance"
 
 require "toplist" {
   filter = "evt.type=slice and thread.slice.state=blocked",
+  nothing = "no waits (a capture file needs switches and wake-ups: record with --slices)",
   values = require "slicevalues"("TIMES"),
   keys = {
     {"PROCESS", "proc.name"},

@@ -8,6 +8,7 @@ import glob
 import json
 import os
 import subprocess
+import sys
 import unittest
 
 import saker_e2e as e2e
@@ -253,6 +254,17 @@ class Live(unittest.TestCase):
         e2e.run(e2e.SAKER, "-q", "-w", path, "--slices", "--all", "--", "sh", "-c", "sleep 0.2")
         found = [s for s in slices_of(path) if s.tid == p.pid]
         self.assertEqual([(s.kind, s.call, s.open) for s in found], [("pipe", "read", True)])
+
+    def test_without_switches(self):
+        """What threads did is unknown then, also of one whose call was under way: it returned since."""
+        p = subprocess.Popen([sys.executable, "-I", "-c", "import time\nwhile True: time.sleep(0.05)"])
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        path = os.path.join(e2e.own_dir(self), "plain.scap")
+        e2e.run(e2e.SAKER, "-q", "-w", path, "--all", "--", "sh", "-c", "sleep 0.3")
+        self.assertEqual({s.kind for s in slices_of(path)}, {"unknown"})
+        for chisel in "waits", "runqueue", "locks":
+            self.assertRegex(e2e.run(e2e.SAKER, "-r", path, "-c", chisel), r"\(a capture file needs .*--slices\)\n$")
 
 
 class Quota(unittest.TestCase):

@@ -103,6 +103,7 @@ struct sinsp_timeline {
 	uint64_t n_losses;
 	uint64_t lost_until_ns; /* more may be missing until then */
 	uint8_t is_full; /* a thread found no room */
+	uint8_t has_switches; /* without, nothing ends the waits that calls under way are in */
 	uint64_t last_ns; /* of the latest event */
 	uint32_t *end_order; /* places by TID, of sinsp_timeline_end; NULL: not at the end yet */
 	uint32_t n_end, end_at; /* and where it continues in them */
@@ -765,6 +766,7 @@ static void step_switch(struct sinsp *s, const struct sinsp_evt *evt)
 	const int64_t tid = (int64_t)evt->raw.hdr->tid;
 	const int64_t next = tid_param(evt, s->timeline->at_next);
 
+	s->timeline->has_switches = 1;
 	if (c && c->tid != tid)
 		lose(s, c->tid);
 	leave(s, evt);
@@ -1065,7 +1067,7 @@ void sinsp_timeline_open(struct sinsp *s, uint64_t now_ns)
 	struct slice sl = plain;
 
 	sl.open = 1;
-	for (uint32_t i = 0; i < tl->n_places; i++) {
+	for (uint32_t i = 0; i < tl->n_places && tl->has_switches; i++) {
 		const struct track *t = &tl->tracks[i];
 		const int lost = t->in_loss || t->n_losses != tl->n_losses;
 
@@ -1115,6 +1117,10 @@ int sinsp_timeline_end(struct sinsp *s)
 		apply_losses(s, t);
 		if (!t->at_ns || t->at_ns >= now)
 			continue;
+		if (!tl->has_switches) {
+			forget_wait(s, t);
+			t->kind = SLICE_UNKNOWN;
+		}
 		advance(s, t, now, sl, (enum slice_kind)t->kind);
 		return 1;
 	}
