@@ -179,20 +179,22 @@ class Deep(unittest.TestCase):
         e2e.write_text(script, shell(commands))
         subprocess.run([e2e.SAKER, "profile", "-F", "499", "--off-cpu", "--stack-depth", "1024", "-w", capture, "--",
                         "sh", script], check=True, stdout=subprocess.DEVNULL, env={**os.environ, **SESSION})
-        cls.whole, cls.all = collections.Counter(), collections.Counter()
-        text = e2e.run(e2e.SAKER, "-r", capture, "-p", "*%sample.reason\\t%stack.end\\n%stack.rows.source\\n",
+        cls.whole, cls.all, cls.depths = collections.Counter(), collections.Counter(), []
+        text = e2e.run(e2e.SAKER, "-r", capture, "-p", "*%sample.reason\\t%stack.end\\t%stack.user.depth\\n%stack.rows.source\\n",
                        "evt.type=sample and stack.frames contains leaf")
         for stack in text.split("\n\n"):
             cls.count(*stack.strip("\n").partition("\n")[::2])
 
     @classmethod
     def count(cls, head, text):
-        frames = [row for row in paths.rows_of(text) if row[0] == "s"]
+        rows = list(paths.rows_of(text))
+        frames = [row for row in rows if row[0] == "s"]
         names = [re.sub(r"^main::|^stacks:|^deep\.|/\d$", "", name) for _, name, _, _ in frames]
         if "leaf" not in names:
             return
-        reason, end = head.split("\t")
+        reason, end, depth = head.split("\t")
         key = frames[names.index("leaf")][2].rsplit(".", 1)[-1], reason
+        cls.depths.append((key[0], int(depth), sum(row[0] != "k" for row in rows)))
         cls.all[key] += 1
         cls.whole[key] += end == "root" and names.count("down") == DEPTH
 
@@ -208,6 +210,13 @@ class Deep(unittest.TestCase):
 
     def test_waiting(self):
         self.check("off_cpu")
+
+    def test_depth(self):
+        """A frame of an interpreter is one. A call of Java and JavaScript has a native frame, too, which has no row."""
+        for ending, depth, rows in self.depths:
+            calls = DEPTH if ending in ("java", "js") else 0
+            self.assertLess(abs(depth - calls - rows), DEPTH / 10, ending)
+
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@
 	 parse_hz, AT(sample.period_ns)}
 #define ROW_STACK_DEPTH(group) \
 	{0, "stack-depth", "NUM", group, \
-	 "At most NUM frames per user stack, up to 1024 (default 128).", \
+	 "At most NUM frames per user stack, up to 1024 (default 128); one of an interpreter " \
+	 "counts as two or more.", \
 	 parse_depth, AT(sample.depth)}
 #define ROW_UNWIND_TABLES(group) \
 	{0, "unwind-tables", "SIZE", group, \

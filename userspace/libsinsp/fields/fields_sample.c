@@ -135,16 +135,31 @@ static int get_older(struct sinsp_eval *e, const struct sinsp_field *f, struct s
 	return param_of(e->evt, SAMPLE_P_OLDER) ? field_u(v, (uint64_t)is_older(e->evt)) : 0;
 }
 
-static size_t n_frames(const struct sinsp_evt *evt, unsigned int at)
+static uint64_t word_at(const struct scap_param *p, size_t i)
 {
-	const struct scap_param *p = stack_param(evt, at);
+	return get_u64(p->p + i * sizeof(uint64_t));
+}
 
+/* Returns the number of words of a stack; 0: none. */
+static size_t n_words(const struct scap_param *p)
+{
 	return p ? p->len / sizeof(uint64_t) : 0;
 }
 
-static uint64_t frame_at(const struct scap_param *p, size_t i)
+/* Whether the word is a frame: behind that of an interpreter are words which belong to it. */
+static int is_frame(unsigned int at, uint64_t word)
 {
-	return get_u64(p->p + i * sizeof(uint64_t));
+	return at != SAMPLE_P_USER || !STACK_IS_MORE(word);
+}
+
+static size_t n_frames(const struct sinsp_evt *evt, unsigned int at)
+{
+	const struct scap_param *p = stack_param(evt, at);
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_words(p); i++)
+		n += is_frame(at, word_at(p, i));
+	return n;
 }
 
 /* Masks the highest byte of user frames, which is how they were found. */
@@ -159,23 +174,30 @@ static int get_frames(struct sinsp_eval *e, const struct sinsp_field *f, struct 
 {
 	const unsigned int at = f->row->variant;
 	const struct scap_param *p = stack_param(e->evt, at);
-	const size_t n = n_frames(e->evt, at);
+	const size_t n_all = n_words(p);
 	struct sinsp_value *list;
+	size_t n = 0;
 
-	if (!n)
+	if (!n_all)
 		return 0;
+	list = sinsp_eval_alloc(e, n_all * sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_all; i++) {
+		const uint64_t word = word_at(p, i);
+
+		if (!is_frame(at, word))
+			continue;
+		list[n] = *v;
+		list[n++].u = frame_addr(at, word);
+	}
 	if (f->has_index) {
 		if (f->index < 0 || (size_t)f->index >= n)
 			return 0;
-		return field_u(v, frame_addr(at, frame_at(p, (size_t)f->index)));
+		return field_u(v, list[f->index].u);
 	}
-	list = sinsp_eval_alloc(e, n * sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		list[i] = *v;
-		list[i].u = frame_addr(at, frame_at(p, i));
-	}
+	if (!n)
+		return 0;
 	*v = list[0];
 	*more = list;
 	return (int)n;
@@ -265,9 +287,10 @@ static const struct sinsp_field_row rows[] = {
 	    "such as depth"),
 	ROW("stack.complete", BOOL, DEC, 0, get_complete,
 	    "true if the outermost frame of the user stack is known"),
-	ROW("stack.depth", UINT, DEC, DEPTH_ALL, get_depth, "number of frames of both stacks"),
+	ROW("stack.depth", UINT, DEC, DEPTH_ALL, get_depth,
+	    "number of frames of both stacks, with those of interpreters that are not shown"),
 	ROW("stack.user.depth", UINT, DEC, DEPTH_USER, get_depth,
-	    "number of frames of the user stack"),
+	    "number of frames of the user stack, with those of interpreters that are not shown"),
 	ROW("stack.kernel.depth", UINT, DEC, DEPTH_KERNEL, get_depth,
 	    "number of frames of the kernel stack"),
 	{"stack.user", FIELD_UINT, FIELD_FMT_HEX, FIELD_COST_SEARCH, FRAMES, SAMPLE_P_USER, get_frames,
