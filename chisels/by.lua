@@ -253,7 +253,9 @@ function on_init()
   end
   sort_by = not arg.sort and 1 or find_sort()
   if not sort_by or #keys == 0 then return false end
-  if not sysdig.get_filter():find("evt%.dir") then chisel.set_filter("(evt.dir=< or not syscall.type exists) and evt.category!=internal") end
+  if not sysdig.get_filter():find("evt%.dir") then
+    chisel.set_filter(("(%s or not syscall.type exists) and evt.category!=internal"):format(report.is_end))
+  end
   clear()
   return true
 end

@@ -5,7 +5,7 @@ category = "Performance"
 
 require "toplist" {
   top = 30,
-  filter = "syscall.type exists and evt.dir=<",
+  filter = "syscall.type exists and " .. require "report".is_end,
   keys = {{"CALL", "evt.type"}},
   values = require "callvalues"("calls", "errors", "time_ns", "slowest_ns"),
 }
