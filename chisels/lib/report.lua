@@ -41,7 +41,8 @@ function report.clock(ns)
   return ("%s.%03d"):format(clock_text, ns % 1000000000 // 1000000)
 end
 
--- Makes bytes safe for a terminal: newlines, tabs and UTF-8 stay, everything else becomes a dot.
+-- Makes bytes safe for a terminal: newlines, tabs and UTF-8 stay, each other byte becomes a dot. So do those of
+-- characters that control a terminal, or turn the direction of what follows.
 function report.text(bytes)
   local text = bytes:gsub("\r\n", "\n"):gsub("[\0-\8\11-\31\127]", ".")
   local _, bad = utf8.len(text)
@@ -49,7 +50,8 @@ function report.text(bytes)
     text, bad = text:sub(1, bad - 1), nil -- the capture cut a character
   end
   if bad then return (text:gsub("[\128-\255]", ".")) end
-  return (text:gsub("\xC2[\x80-\x9F]", "."))
+  text = text:gsub("\xC2[\x80-\x9F]", "..")
+  return (text:gsub("\xE2\x80[\xAA-\xAE]", "..."):gsub("\xE2\x81[\xA6-\xA9]", "..."))
 end
 
 -- Makes captured text safe for a terminal, on one line.

@@ -59,7 +59,7 @@ return function(filter, title, name, counts_bytes, connects)
       {"LATENCY", "evt.latency", kind = "time", width = 8, of = latency},
       {"PID", "proc.pid", kind = "number", width = 7},
       {"PROCESS", "proc.name", width = 15},
-      {"CALL", "evt.type", of = call, width = 10},
+      {"CALL", "evt.type", of = call, width = 15},
       {"RESULT", "evt.rawres", name = "result", kind = "result", of = result, width = 11},
       {title, name},
     },

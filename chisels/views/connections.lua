@@ -30,7 +30,7 @@ view_info = {
       description = "Calls per second.", aggregation = "TIME_AVG", colsize = 12},
     {name = "Container", field = "container.name", tags = {"containers"},
       description = "Container.", colsize = 20},
-    {name = "Command", field = "proc.exeline", description = "Command line.", aggregation = "MAX",
+    {name = "Command", field = "proc.command", description = "Command line.", aggregation = "MAX",
       colsize = 0},
   },
   actions = {

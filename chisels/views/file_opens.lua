@@ -16,7 +16,7 @@ view_info = {
     {name = "FILE", field = "fd.name", description = "Path.", colsize = 40},
     {name = "Container", field = "container.name", tags = {"containers"},
       description = "Container.", colsize = 20},
-    {name = "Command", field = "proc.exeline", description = "Command line.", aggregation = "MAX",
+    {name = "Command", field = "proc.command", description = "Command line.", aggregation = "MAX",
       colsize = 0},
   },
   actions = {

@@ -14,7 +14,7 @@ view_info = {
     {name = "Connection", field = "fd.name", description = "Addresses and ports.", colsize = 40},
     {name = "Container", field = "container.name", tags = {"containers"},
       description = "Container.", colsize = 20},
-    {name = "Command", field = "proc.exeline", description = "Command line.", aggregation = "MAX",
+    {name = "Command", field = "proc.command", description = "Command line.", aggregation = "MAX",
       colsize = 0},
   },
 }

@@ -22,7 +22,7 @@ view_info = {
       description = "Process ID in the container.", colsize = 8},
     {name = "Container", field = "container.name", tags = {"containers"},
       description = "Container.", colsize = 20},
-    {name = "Command", field = "proc.exeline", description = "Command line.", aggregation = "MAX",
+    {name = "Command", field = "proc.command", description = "Command line.", aggregation = "MAX",
       colsize = 0},
   },
 }

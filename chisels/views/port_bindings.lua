@@ -16,7 +16,7 @@ view_info = {
     {name = "OPERATION", field = "evt.type", description = "bind or close.", colsize = 24},
     {name = "PORT", field = "fd.name", json_field = "fd.sport",
       description = "Address and port; 0: the kernel chooses one.", colsize = 24},
-    {name = "Command", field = "proc.exeline", description = "Command line.", aggregation = "MAX",
+    {name = "Command", field = "proc.command", description = "Command line.", aggregation = "MAX",
       colsize = 0},
   },
 }

@@ -36,7 +36,7 @@ view_info = {
       aggregation = "TIME_AVG", groupby_aggregation = "SUM", colsize = 8},
     {name = "CONTAINER", field = "container.name", tags = {"containers"},
       description = "Container.", colsize = 20},
-    {name = "Command", field = "proc.exeline", description = "Command line.", aggregation = "MAX",
+    {name = "Command", field = "proc.command", description = "Command line.", aggregation = "MAX",
       colsize = 0},
   },
   actions = {

@@ -24,7 +24,7 @@ view_info = {
     {name = "PID", field = "proc.pid", description = "Process ID.", colsize = 8},
     {name = "Container", field = "container.name", tags = {"containers"},
       description = "Container.", colsize = 20},
-    {name = "Command", field = "proc.exeline", description = "Command line.", aggregation = "MAX",
+    {name = "Command", field = "proc.command", description = "Command line.", aggregation = "MAX",
       colsize = 0},
   },
   actions = {

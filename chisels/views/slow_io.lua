@@ -17,7 +17,7 @@ view_info = {
     {name = "Container", field = "container.name", tags = {"containers"},
       description = "Container.", colsize = 20},
     {name = "PID", field = "proc.pid", description = "Process ID.", colsize = 12},
-    {name = "Command", field = "proc.exeline", description = "Command line.", aggregation = "MAX",
+    {name = "Command", field = "proc.command", description = "Command line.", aggregation = "MAX",
       colsize = 0},
   },
 }

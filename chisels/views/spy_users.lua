@@ -14,7 +14,7 @@ view_info = {
     {name = "SHELL", field = "proc.ppid", description = "Process ID of the parent.", colsize = 8},
     {name = "Container", field = "container.name", tags = {"containers"},
       description = "Container.", colsize = 20},
-    {name = "Command", field = "proc.exeline", description = "Command line.", aggregation = "MAX",
+    {name = "Command", field = "proc.command", description = "Command line.", aggregation = "MAX",
       colsize = 0},
   },
 }

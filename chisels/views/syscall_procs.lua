@@ -18,7 +18,7 @@ view_info = {
       colsize = 10},
     {name = "Container", field = "container.name", tags = {"containers"},
       description = "Container.", colsize = 20},
-    {name = "Command", field = "proc.exeline", description = "Command line.", aggregation = "MAX",
+    {name = "Command", field = "proc.command", description = "Command line.", aggregation = "MAX",
       colsize = 0},
   },
 }

@@ -30,7 +30,7 @@ view_info = {
       description = "Bytes per second received and sent.", aggregation = "TIME_AVG", colsize = 8},
     {name = "Container", field = "container.name", tags = {"containers"},
       description = "Container.", colsize = 20},
-    {name = "Command", field = "proc.exeline", description = "Command line.", aggregation = "MAX",
+    {name = "Command", field = "proc.command", description = "Command line.", aggregation = "MAX",
       colsize = 0},
   },
 }

@@ -653,6 +653,22 @@ class Own(unittest.TestCase):
                          b"\x1b[2J\x1b[31mred\ra.b\x1b[2J\x1b[32mgreen\x1b[0m.\n")
 
     @unittest.skipIf(os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"), "needs a live capture")
+    def test_text_of_a_table_is_as_wide_as_on_the_terminal(self):
+        text = """
+          local report = require "report"
+          function on_init()
+            chisel.set_filter("proc.name=printf and evt.type=write and evt.dir=<")
+            data = chisel.request_field("evt.rawarg.data")
+            return true
+          end
+          function on_event()
+            local line = report.line(evt.field(data))
+            io.write(line, " ", utf8.len(line), "\\r\\n")
+          end
+        """
+        self.assertEqual(self.on_terminal(text, r"a\342\200\256b\302\233\303\251\342\201\251"), "a...b..\u00e9... 11\r\n".encode())
+
+    @unittest.skipIf(os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"), "needs a live capture")
     def test_the_name_of_the_host_does_not_speak_to_the_terminal(self):
         text = """
           function on_capture_start()

@@ -11,7 +11,7 @@
 
 /* clang-format off */
 #define FACTS(X) \
-	X(name) X(thread_name) X(exe) X(exepath) X(args) X(cmdline) X(exeline) X(env) \
+	X(name) X(thread_name) X(exe) X(exepath) X(args) X(cmdline) X(exeline) X(command) X(env) \
 	X(cmdnargs) X(cmdlenargs) X(cwd) X(pid) X(vpid) X(vtid) X(ppid) X(sid) X(vpgid) \
 	X(pgid) X(tty) X(is_sid_leader) X(is_vpgid_leader) X(is_pgid_leader) X(start) \
 	X(duration) X(nthreads) X(nchilds) X(fdopencount) X(fdlimit) X(fdusage) X(vmsize) \

@@ -90,6 +90,26 @@ int fact_exeline(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp
 	return join(e, v, t->proc->exe, t->proc->args, 1);
 }
 
+/* As ps shows it: kernel threads have a name only. */
+int fact_command(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
+{
+	const char *name = sinsp_thread_proc_name(t);
+	const size_t n = strlen(name);
+	char *p;
+
+	if (*t->proc->exe || *t->proc->args || !n)
+		return fact_exeline(e, v, t);
+	p = sinsp_eval_alloc(e, n + 2);
+	if (!p)
+		return -ENOMEM;
+	v->p = p;
+	v->len = (uint32_t)n + 2;
+	*p = '[';
+	p = mempcpy(p + 1, name, n);
+	*p = ']';
+	return 1;
+}
+
 int fact_env(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
 	const char *env = t->proc->env;

@@ -74,6 +74,8 @@ static const struct sinsp_field_row rows[] = {
 	ROW("proc.cmdlenargs", UINT, SEARCH, 0, cmdlenargs, field_get_own,
 	    "total length of the arguments, without separators"),
 	ROW("proc.exeline", STR, TEXT, 0, exeline, field_get_own, "proc.exe and proc.args"),
+	ROW("proc.command", STR, TEXT, 0, command, field_get_own,
+	    "proc.exeline; [proc.name] of a process that has none, such as a kernel thread"),
 	ROW("proc.env", STR, TEXT, FIELD_F_ARG_OK | FIELD_F_ARG_KEY, env, get_env,
 	    "environment, as NAME=VALUE separated by blanks; proc.env[NAME] is the value of one "
 	    "variable"),
