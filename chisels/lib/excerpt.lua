@@ -22,6 +22,9 @@ end
 function excerpt.init(values)
   arg = values
   if not arg.dump_file_name then return true end
+  if arg.dump_file_name:find("^%l+%.[%w_.]+%s*[=<>!]") then
+    return refuse(("the argument before the filter is the name of a file to write: %s is a filter"):format(arg.dump_file_name))
+  end
   if sysdig.is_live() then
     return refuse("cannot save events of a live capture: record a file with -w, then use -r")
   end

@@ -259,6 +259,9 @@ class SeekTest(unittest.TestCase):
                            timeout=60)
         self.assertRegex(p.stderr, r"^saker: no events in that time: those of the capture that were read are from "
                                    r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} to \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\n$")
+        p = subprocess.run([e2e.SAKER, "-r", self.live, "--from", "+0.02", "--to", "+0.01"], capture_output=True, text=True,
+                           check=True, timeout=60)
+        self.assertEqual(p.stderr, "saker: no events in that time: --to is before --from\n")
 
     def test_pipe(self):
         self.need_live()

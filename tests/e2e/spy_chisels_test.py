@@ -557,6 +557,9 @@ class Activity(unittest.TestCase):
             p = run(self.dir, e2e.SAKER, *source, "-c", "around", f"{out} 10", "evt.type=fsync")
             self.assertEqual(p.returncode, 1)
             self.assertIn(b"-r", p.stderr)
+        p = run(self.dir, e2e.SAKER, "-r", self.capture, "-c", "around", "evt.type=fsync")
+        self.assertEqual(p.returncode, 1)
+        self.assertIn(b"evt.type=fsync is a filter", p.stderr)
 
     def test_state(self):
         """The list has what /proc has for this process, which sleeps."""

@@ -427,6 +427,8 @@ static void report_empty_span(const struct capture *c)
 
 	if (!first_ns || !c->dispatch.most_ns)
 		say_notice("no events in that time: the capture has none");
+	else if (c->dispatch.to_ns < c->dispatch.settled_ns)
+		say_notice("no events in that time: --to is before --from");
 	else
 		say_notice(
 			"no events in that time: those of the capture that were read are from %s "

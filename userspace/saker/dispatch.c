@@ -200,7 +200,7 @@ static inline int run_filter(struct dispatch *t, struct sinsp_evt *evt)
 
 	if (!evt_is_of_system(evt) && !is_named(t, evt))
 		return 1;
-	if (!t->n_matched)
+	if (!t->n_matched && !(evt->raw.flags & SCAP_EVT_F_HIDDEN))
 		t->n_filtered += sinsp_evt_shown(evt->insp, evt) != 0;
 	if (t->chisels && t->chisels->run.each_end) {
 		matches = sinsp_filter_select(t->filter, evt);

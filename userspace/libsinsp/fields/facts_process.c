@@ -223,7 +223,8 @@ int fact_duration(struct sinsp_eval *e, struct sinsp_value *v, const struct sins
 
 int fact_nthreads(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	/* An ended main thread stays in the table until the others end, then its last switches follow. */
+	/* An ended main thread stays in the table until the others end, then its last switches
+	 * follow. */
 	const uint32_t n = t->proc->n_threads, n_ended = sinsp_family_main(e->insp, t)->exited;
 
 	return field_u(v, n > n_ended ? n - n_ended : 0);

@@ -69,6 +69,7 @@ static void test_names(void **state)
 		{"evt.arg['0'x", -EINVAL, "the argument of evt.arg has no closing ]", NULL, 11},
 		{"evt.arg.nosuch", -EINVAL, "no event has an argument nosuch; see saker -L", NULL,
 		 8},
+		{"evt.arg[99]", -EINVAL, "no event has more than 34 arguments", NULL, 8},
 		{"evt.type.is.opne", -EINVAL, "unknown event opne; see saker -L", NULL, 12},
 		{"evt.type.is.9999", -EINVAL, "unknown event 9999; see saker -L", NULL, 12},
 		{"evt.abspath.x", -EINVAL,

@@ -83,12 +83,30 @@ static void compare_params(void *ctx, const struct scap_event_info *info)
 	}
 }
 
+static void count_params(void *ctx, const struct scap_event_info *info)
+{
+	unsigned int *most = ctx;
+
+	if (info->n_params > *most)
+		*most = info->n_params;
+}
+
+static int check_arg_index(struct sinsp_field *f, const char **why)
+{
+	unsigned int most = 0;
+
+	scap_event_each(count_params, &most);
+	return f->index < (int64_t)most
+		       ? 0
+		       : sinsp_field_error(f, why, "no event has more than %u arguments", most);
+}
+
 static int check_arg(struct sinsp_field *f, const char **why)
 {
 	struct param_search s = {.name = f->arg, .type = -1};
 
 	if (f->has_index)
-		return 0;
+		return check_arg_index(f, why);
 	scap_event_each(compare_params, &s);
 	if (s.type < 0)
 		return sinsp_field_error(f, why, "no event has an argument %s; see saker -L",
