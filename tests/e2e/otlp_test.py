@@ -245,6 +245,23 @@ class Answers(Spans):
             self.assertEqual(len(collector.seen), 1, status)
             self.assertEqual(self.count(page, "dropped_items_total", reason="refused"), self.n)
 
+    def test_refuses_after_a_failure(self):
+        """Each is said, though the other one was, too; at the end what was lost."""
+        statuses = [503]
+
+        def behave(handler, request):
+            handler.answer(statuses.pop() if statuses else 401, b"no")
+            return False
+
+        collector = judge.Collector(self)
+        collector.behave = behave
+        x = self.start(collector.url, "--otlp-no-metrics", "--otlp-interval", "0.1")
+        self.wait_for_end(x)
+        self.assertEqual(x.end(), 0)
+        said = x.process.stderr.read()
+        self.assertRegex(said, r"status 503; trying again\n(.*\n)*.*status 401; what it refuses is dropped\n")
+        self.assertIn(f"the collector refused {self.n} spans", said)
+
     def test_never_accepts_one(self):
         """What the collector never takes, with or without an answer, does not block what follows."""
         for hangs_up in False, True:

@@ -17,6 +17,9 @@
 #define MAX_AGE_NS (3600 * CLOCK_S)
 #define REPORT_NS 60000000000ull /* a collector that fails now and then is reported so often */
 
+/* What was reported last. */
+enum said { SAID_ACCEPTS, SAID_FAILS, SAID_REFUSES, SAIDS };
+
 struct otlp_target {
 	char *urls[OTLP_SIGNALS]; /* owned */
 	struct otlp_post *post;
@@ -28,8 +31,8 @@ struct otlp_sender {
 	struct otlp_sender_opts o;
 	struct otlp_target *to; /* owned */
 	uint64_t pause_ns; /* the last one; 0: the last request was accepted */
-	int reported;
-	uint64_t reported_ns; /* when it failed; 0: never */
+	enum said said;
+	uint64_t said_ns[SAIDS]; /* when it was; 0: never */
 	pthread_t thread;
 	int started;
 	int ends; /* atomic */
@@ -140,26 +143,35 @@ static void wait_pause(struct otlp_sender *s, uint64_t ns)
 	pthread_mutex_unlock(&s->lock);
 }
 
+static enum said said_of(enum otlp_outcome outcome)
+{
+	if (outcome == OTLP_ACCEPTED)
+		return SAID_ACCEPTS;
+	return outcome == OTLP_FINAL ? SAID_REFUSES : SAID_FAILS;
+}
+
+/* Reports what changed: each failure at most once a minute, but refused data, which is lost, also
+ * if another failure was reported before. */
 static void report(struct otlp_sender *s, const struct otlp_answer *a)
 {
-	const int bad = a->outcome != OTLP_ACCEPTED;
+	const enum said now = said_of(a->outcome);
 	const uint64_t now_ns = clock_now_ns();
 	char why[320];
 
-	if (bad == s->reported || !s->o.report || __atomic_load_n(&s->ends, __ATOMIC_RELAXED))
+	if (now == s->said || !s->o.report || __atomic_load_n(&s->ends, __ATOMIC_RELAXED))
 		return;
-	if (bad && s->reported_ns && now_ns < s->reported_ns + REPORT_NS)
+	if (now != SAID_ACCEPTS && s->said_ns[now] && now_ns < s->said_ns[now] + REPORT_NS)
 		return;
-	s->reported = bad;
-	s->reported_ns = bad ? now_ns : s->reported_ns;
-	if (a->outcome == OTLP_FINAL)
+	s->said = now;
+	s->said_ns[now] = now_ns;
+	if (now == SAID_REFUSES)
 		snprintf(why, sizeof(why), "it answers with status %ld; what it refuses is dropped",
 			 a->status);
 	else if (a->status)
 		snprintf(why, sizeof(why), "it answers with status %ld; trying again", a->status);
 	else
 		snprintf(why, sizeof(why), "%s; trying again", a->reason);
-	s->o.report(bad ? why : NULL);
+	s->o.report(now == SAID_ACCEPTS ? NULL : why);
 }
 
 static void count(struct otlp_sender *s, enum otlp_outcome outcome)
@@ -186,8 +198,8 @@ static void expire(struct otlp_sender *s, struct otlp_batch *b)
 		 b->n_items, otlp_signal_names[b->signal], (double)b->age_ns / 1e9);
 	if (s->o.report)
 		s->o.report(why);
-	s->reported = 1;
-	s->reported_ns = clock_now_ns();
+	s->said = SAID_FAILS;
+	s->said_ns[SAID_FAILS] = clock_now_ns();
 	s->pause_ns = 0;
 	otlp_queue_drop(s->q, b, OTLP_DROP_EXPIRED);
 }

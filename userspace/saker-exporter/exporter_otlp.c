@@ -321,24 +321,33 @@ static void flush(struct exporter_otlp *x)
 	otlp_queue_lost(x->queue, OTLP_LOGS, x->logs ? otlp_logs_take_lost(x->logs) : 0);
 }
 
-/* What had no room, or was left when saker ended. */
-static uint64_t count_lost(const struct otlp_queue_stats *st)
+static uint64_t sum_of(const struct otlp_queue_stats *st, enum otlp_drop a, enum otlp_drop b)
 {
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < OTLP_SIGNALS; i++)
-		n += st->dropped[i][OTLP_DROP_ENDED] + st->dropped[i][OTLP_DROP_QUEUE_FULL];
+		n += st->dropped[i][a] + st->dropped[i][b];
 	return n;
+}
+
+/* What had no room, or was left when saker ended. */
+static uint64_t count_lost(const struct otlp_queue_stats *st)
+{
+	return sum_of(st, OTLP_DROP_ENDED, OTLP_DROP_QUEUE_FULL);
 }
 
 /* @before: what was lost before the end. */
 static void say_rest(const struct exporter_otlp *x, const struct otlp_queue_stats *before)
 {
 	struct otlp_queue_stats st;
-	uint64_t lost;
+	uint64_t lost, refused;
 
 	otlp_queue_get_stats(x->queue, &st);
 	lost = count_lost(&st) - count_lost(before);
+	refused = sum_of(&st, OTLP_DROP_REFUSED, OTLP_DROP_REJECTED);
+	if (refused)
+		say("the collector refused %llu spans, data points and log records",
+		    (unsigned long long)refused);
 	if (st.queued)
 		say("%llu spans, data points and log records were not sent; they stay in %s",
 		    (unsigned long long)st.queued, x->o->otlp.queue);
