@@ -611,8 +611,14 @@ class Terminals(Screen):
         path = os.path.join(e2e.own_dir(self), "cut.scap")
         with open(capture(), "rb") as whole, open(path, "wb") as cut:
             cut.write(whole.read()[:-100])
+        for args in ("-j",), ("-b",), ("-b", "-v", "spectro_all"):
+            p = subprocess.run([e2e.SAKER, "top", *args, "-r", path], capture_output=True, text=True, check=False, timeout=60)
+            self.assertEqual(p.returncode, 1)
+            self.assertIn("it is truncated", p.stderr)
+            self.assertGreater(len(json.loads(p.stdout)["slices"][1]["data"]) if "-j" in args else p.stdout.count("\n"), 2)
         t = terminal.Terminal(self, e2e.SAKER, "top", "-r", path)
         t.wait_for("truncated")
+        self.assertRegex(t.lines()[0], r"[1-9]\d* rows, [1-9]\d* events in")
         t.press("+", shows="Space plays the file at this speed: 2 times")
         t.press("v", shows="Views of this selection")
         t.press("Enter", shows="truncated")

@@ -402,9 +402,12 @@ static void wait_for_request(struct top_feed *f)
 
 static void end_source(struct top_feed *f, int err)
 {
-	if (!err && f->s && f->job->kind == TOP_FEED_TABLE && !is_live(f))
-		err = end_interval(f, f->job->play.is_on && f->due_ns ? f->due_ns : f->last_ns);
-	stop(f, err);
+	int table_err = 0;
+
+	/* Of a damaged file, what comes before the damage. */
+	if (f->s && f->job->kind == TOP_FEED_TABLE && !is_live(f))
+		table_err = end_interval(f, f->last_ns);
+	stop(f, err ?: table_err);
 	pthread_mutex_lock(&f->lock);
 	update_status(f);
 	if (!f->job->play.is_on && !f->job->from_ns && !f->job->to_ns)
