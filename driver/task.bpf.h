@@ -105,11 +105,17 @@ static __always_inline u32 mm_pages(struct mm_struct *mm, u32 kind)
 
 #define KB_PER_PAGE 4
 
+/* The format has 32 bits: a program with address sanitizers reserves more. */
+static __always_inline u32 kb_of_pages(u64 pages)
+{
+	return pages < 0xffffffffull / KB_PER_PAGE ? (u32)(pages * KB_PER_PAGE) : 0xffffffffu;
+}
+
 /* vm_size, vm_rss, vm_swap, in kB */
 static __always_inline void put_vm(struct rec *r, struct task_struct *task)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
-	u32 rss;
+	u64 rss;
 
 	if (!mm) {
 		put_u32(r, 0);
@@ -118,9 +124,9 @@ static __always_inline void put_vm(struct rec *r, struct task_struct *task)
 		return;
 	}
 	rss = mm_pages(mm, MM_FILEPAGES) + mm_pages(mm, MM_ANONPAGES) + mm_pages(mm, MM_SHMEMPAGES);
-	put_u32(r, BPF_CORE_READ(mm, total_vm) * KB_PER_PAGE);
-	put_u32(r, rss * KB_PER_PAGE);
-	put_u32(r, mm_pages(mm, MM_SWAPENTS) * KB_PER_PAGE);
+	put_u32(r, kb_of_pages(BPF_CORE_READ(mm, total_vm)));
+	put_u32(r, kb_of_pages(rss));
+	put_u32(r, kb_of_pages(mm_pages(mm, MM_SWAPENTS)));
 }
 
 /* exe and args of the running program: its first string, and the others. */
