@@ -185,7 +185,7 @@ static int changes_thread(unsigned int nr)
 {
 	const uint32_t flags = event_flags(nr);
 
-	return nr == NR_FCHDIR ||
+	return nr == NR_FCHDIR || nr == SYS_setns ||
 	       (flags & EF_MODIFIES_STATE && !(flags & (CHANGES_FD | EF_USES_FD)));
 }
 
