@@ -45,6 +45,23 @@ for _ in range(5):
 os.execvp("sh", ["sh", "-c", "cd /; cat " + TARGET + " | wc -l; exec 7<" + TARGET + "; read x <&7; :"])
 """
 
+# A thread leaves the directory and the descriptors of the process; another one executes a program.
+APART = """
+import ctypes, os, signal, threading
+libc, begun, go = ctypes.CDLL(None), threading.Event(), threading.Event()
+def apart():
+    libc.unshare(0x200); os.chdir("/usr"); os.close(os.open("share", os.O_RDONLY))
+    fd = os.open(TARGET, os.O_RDONLY); libc.unshare(0x400)
+    begun.set(); go.wait()
+    os.read(fd, 1); os.close(fd); os.close(os.open("share", os.O_RDONLY)); os.chdir("share")
+os.chdir("/")
+thread = threading.Thread(target=apart); thread.start(); begun.wait()
+os.close(os.open("etc", os.O_RDONLY)); kept = os.open(TARGET, os.O_RDONLY); os.close(kept - 1)
+go.set(); thread.join(); os.close(os.open("etc", os.O_RDONLY)); os.read(kept, 1)
+threading.Thread(target=os.execv, args=("/usr/bin/cat", ["cat", TARGET])).start()
+signal.pause()
+"""
+
 # Fields that depend on other events differ in a file with fewer events.
 OF_THE_STREAM = re.compile(r"evt\.(num|rel|delta|around|capture|info|count)|thread\.(exec|totexec|cpu|slice|time)|proc\.time|.*(\]|NAME)$")
 # Times, and values that each capture reads from /proc by itself.
@@ -119,6 +136,24 @@ class FilteredFileTest(unittest.TestCase):
             e2e.run(e2e.SAKER, "-r", self.whole, "-w", part, text)
             self.assertGreater(self.same(self.whole, part, text, names), 0, text)
             e2e.run(e2e.SAKER, "-r", part, "--verify")
+
+    def test_threads_apart(self):
+        """A thread may have a directory and an fd table of its own, and the main thread ends before another one
+        executes a program. All files show the same of it, and so does a capture that the kernel filters."""
+        apart, part = self.path("apart"), self.path("part")
+        command = ["/usr/bin/python3", "-c", APART.replace("TARGET", repr(self.target))]
+        e2e.run(e2e.SAKER, "-w", apart, "--", *command)
+        names = [n for n in fields() if n.startswith(("proc.", "thread.", "fd.")) or n == "evt.args"]
+        for text in "proc.name=cat and evt.type!=execve", "evt.type in (openat, close)", f"fd.name={self.target}":
+            e2e.run(e2e.SAKER, "-r", apart, "-w", part, text)
+            self.assertGreater(self.same(apart, part, text, names), 1, text)
+        e2e.run(e2e.SAKER, "-r", apart, "-w", self.path("apart-piece"), "-e", "20")
+        files = sorted(glob.glob(self.path("apart-piece") + "[0-9]*"), key=lambda p: int(re.search(r"\d+$", p)[0]))
+        got = [line for f in files for line in lines(f, "evt.type=openat", names)]
+        self.assertIsNone(differences(lines(apart, "evt.type=openat", names), got, names))
+        text = "evt.type=openat and (evt.arg.name contains share or evt.arg.name contains etc)"
+        self.assertEqual(*[e2e.run(e2e.SAKER, *options, "-p", "%proc.cwd %fd.name", text, "--", *command).splitlines()
+                           for options in ([], ["--no-pushdown"])])
 
     def capture_of_one_signal(self, program, path):
         """Captures the machine while a Python program that has set itself up gets SIGUSR1, until it and its

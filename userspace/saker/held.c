@@ -21,6 +21,8 @@ enum {
 	LIST_MAX = 1 << 20, /* maximum bytes of one process */
 	TOTAL_MAX = 64 << 20, /* of all */
 	ENTERS_MAX = 1 << 16, /* threads that are in a call */
+	FORMERS_MAX = 1 << 20, /* former parents of all processes */
+	CLOSE_RANGE_UNSHARE = 1 << 1,
 	OF_MEMORY = -1, /* a group of HELD_SETS; the others belong to threads, by TID */
 };
 
@@ -69,6 +71,7 @@ struct held {
 		*first; /* the file began with the processes that this one needed; NULL: with all */
 	struct table procs, enters, needed;
 	size_t bytes; /* size of all lists */
+	size_t n_formers;
 	uint64_t visit;
 	uint64_t n_taken; /* number of state events so far */
 	uint8_t needs_all; /* no memory to decide */
@@ -159,7 +162,7 @@ static void formers_free(struct held *h, struct held_proc *p)
 		struct held_former *f = p->formers;
 
 		p->formers = f->next;
-		h->bytes -= sizeof(*f);
+		h->n_formers--;
 		free(f);
 	}
 }
@@ -307,12 +310,17 @@ static int note_former(struct held *h, int64_t pid, int64_t parent)
 		add_needed(h, parent);
 		return 0;
 	}
+	/* Children can get new parents any number of times. */
+	if (h->n_formers >= FORMERS_MAX) {
+		h->needs_all = 1;
+		return 0;
+	}
 	f = malloc(sizeof(*f));
 	if (!f)
 		return -ENOMEM;
 	*f = (struct held_former){parent, p->formers};
 	p->formers = f;
-	h->bytes += sizeof(*f);
+	h->n_formers++;
 	return 0;
 }
 
@@ -321,7 +329,9 @@ static int note_formers(struct held *h, const struct sinsp_process *parent)
 	int err = 0;
 
 	/* The second pass knows what is needed. */
-	for (const struct sinsp_process *c = h->first ? NULL : parent->children; c && !err;
+	if (h->first || h->needs_all)
+		return 0;
+	for (const struct sinsp_process *c = parent->children; c && !err && !h->needs_all;
 	     c = c->next_child)
 		err = note_former(h, c->pid, parent->pid);
 	return err;
@@ -428,8 +438,32 @@ static struct held_what what_of_file(const struct sinsp_evt *e)
 	return w;
 }
 
-static struct held_what what_of(const struct held *h, const struct sinsp_evt *e)
+/* Returns the number of a descriptor, made distinct if the thread has another fd table than the
+ * process of the list. */
+static int64_t file_key(const struct held *h, const struct held_proc *p, const struct sinsp_evt *e,
+			int64_t num)
 {
+	const struct sinsp_thread *main = sinsp_thread_find(h->insp, p->pid);
+
+	if (num < 0 || num > INT32_MAX || !main || !e->thread || main->files == e->thread->files)
+		return num;
+	return num | (int64_t)((uint64_t)e->thread->tid << 32);
+}
+
+/* Returns whether the thread has its own copy of the fd table from here on. */
+static int copies_files(const struct sinsp_evt *e)
+{
+	const int64_t flags = param(e, "flags", 0);
+
+	return (e->raw.type == EVT_UNSHARE_X && flags & SINSP_CL_FILES) ||
+	       (e->raw.type == EVT_CLOSE_RANGE_X && flags & CLOSE_RANGE_UNSHARE);
+}
+
+static struct held_what what_of(const struct held *h, const struct held_proc *p,
+				const struct sinsp_evt *e)
+{
+	struct held_what w;
+
 	if (e->raw.type == EVT_SWITCH_E)
 		return (struct held_what){HELD_SETS, e->thread->tid};
 	if (held_is_of_usage(e->raw.type))
@@ -444,7 +478,12 @@ static struct held_what what_of(const struct held *h, const struct sinsp_evt *e)
 		return (struct held_what){HELD_MAKES_THREAD, t->tid,
 					  .copies_files = !by || t->files != by->files};
 	}
-	return what_of_file(e);
+	if (copies_files(e))
+		return (struct held_what){HELD_COPIES_FILES};
+	w = what_of_file(e);
+	w.key = file_key(h, p, e, w.key);
+	w.made = file_key(h, p, e, w.made);
+	return w;
 }
 
 /* ---- writing ---- */
@@ -648,6 +687,22 @@ static struct held_proc *proc_for(struct held *h, const struct sinsp_evt *e,
 	return p && p->from && is_birth ? p->from : p;
 }
 
+/*
+ * A thread that executes a program continues as the main thread, whose end was reported before, and
+ * ends the others: their births may be left out, and with them the file must not have that end,
+ * which would be that of the process.
+ */
+static void note_exec(struct held *h, const struct sinsp_evt *e)
+{
+	struct held_proc *p;
+
+	if (!e->thread || evt_is_enter(e->raw.type) || result(e) < 0 || !is_named(e, "exec"))
+		return;
+	p = table_find(&h->procs, e->thread->pid);
+	if (p)
+		held_list_drop_end(&p->list, e->thread->tid);
+}
+
 /* Adds the entry of a process whose birth the event reports. */
 static int note_birth(struct held *h, const struct sinsp_evt *e)
 {
@@ -683,7 +738,7 @@ static int add(struct held *h, struct held_proc *p, const struct scap_evt *evt,
 static int hold(struct held *h, struct held_proc *p, const struct sinsp_evt *e)
 {
 	struct held_enter *in = enter_of(h, e);
-	struct held_what what = what_of(h, e), first = what;
+	struct held_what what = what_of(h, p, e), first = what;
 	int err = 0;
 
 	first.with_next = 1;
@@ -757,6 +812,7 @@ int held_take(struct held *h, const struct sinsp_evt *e)
 	}
 	h->visit++;
 	h->n_taken++;
+	note_exec(h, e);
 	err = note_birth(h, e);
 	p = err ? NULL : proc_for(h, e, t);
 	if (!p)
@@ -790,6 +846,7 @@ int held_release(struct held *h, const struct sinsp_evt *e)
 	if (!e->info)
 		return 0;
 	h->visit++;
+	note_exec(h, e);
 	err = note_birth(h, e);
 	if (!err && e->thread)
 		err = write_needed(h, e->thread);

@@ -74,6 +74,25 @@ int held_list_each(const struct held_list *l,
 	return err;
 }
 
+void held_list_drop_end(struct held_list *l, int64_t tid)
+{
+	size_t to = 0;
+
+	for (size_t at = 0; at < l->len;) {
+		const struct held_rec *r = (const struct held_rec *)(l->p + at);
+		const uint32_t sz = r->sz;
+
+		if (r->what.kind == HELD_ENDS_THREAD && r->what.key == tid) {
+			l->n--;
+		} else {
+			memmove(l->p + to, l->p + at, sz);
+			to += sz;
+		}
+		at += sz;
+	}
+	l->len = to;
+}
+
 void held_list_clear(struct held_list *l)
 {
 	free(l->p);
@@ -240,6 +259,14 @@ static void reduce_transfer(struct held_reducer *d, struct held_rec *r, int64_t 
 	}
 }
 
+/* What is closed later in one table stays open in the other. */
+static void reduce_copied_table(struct held_reducer *d)
+{
+	d->closed.round++;
+	d->freed.round++;
+	d->transfers.round++;
+}
+
 static void reduce_thread(struct held_reducer *d, struct held_rec *r)
 {
 	const int64_t *end = map_find(&d->ended, r->what.key);
@@ -251,9 +278,7 @@ static void reduce_thread(struct held_reducer *d, struct held_rec *r)
 		if (end && !d->v[*end]->dropped)
 			drop(d, *end);
 	} else if (r->what.copies_files) {
-		d->closed.round++;
-		d->freed.round++;
-		d->transfers.round++;
+		reduce_copied_table(d);
 	}
 }
 
@@ -284,6 +309,9 @@ static void reduce_record(struct held_reducer *d, int64_t i)
 		break;
 	case HELD_ENDS_FILE:
 		reduce_end(d, r, i);
+		break;
+	case HELD_COPIES_FILES:
+		reduce_copied_table(d);
 		break;
 	case HELD_MAKES_THREAD:
 		reduce_thread(d, r);

@@ -17,6 +17,7 @@ enum held_kind {
 	HELD_CHANGES_FILE,
 	HELD_IO, /* data transfer, which shows the peers of socket key */
 	HELD_ENDS_FILE,
+	HELD_COPIES_FILES, /* a thread has an fd table of its own from here on */
 	HELD_MAKES_THREAD, /* key is its TID */
 	HELD_ENDS_THREAD,
 };
@@ -51,6 +52,9 @@ void held_reducer_free(struct held_reducer *d);
 /* Removes events without effect at the end of the list: descriptors that are closed again, threads
  * that have ended. Keeps all without memory. */
 void held_list_reduce(struct held_reducer *d, struct held_list *l, held_gone_fn is_gone, void *ctx);
+
+/* Removes the end of the thread, if the list has it. */
+void held_list_drop_end(struct held_list *l, int64_t tid);
 
 /* Calls @fn for each event until the first error, which it returns. */
 int held_list_each(const struct held_list *l,

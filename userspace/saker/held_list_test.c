@@ -186,6 +186,29 @@ static void threads_that_ended_leave_what_they_did(void **state)
 	check(&f, " 5");
 }
 
+static void a_thread_with_its_own_table_keeps_what_another_closes(void **state)
+{
+	struct fixture f = {0};
+
+	(void)state;
+	add(&f, made(3));
+	add_of(&f, OTHER, (struct held_what){HELD_COPIES_FILES});
+	add(&f, closed(3));
+	check(&f, " 1 2 3");
+}
+
+static void an_end_can_be_taken_back(void **state)
+{
+	struct fixture f = {0};
+
+	(void)state;
+	add(&f, made(3));
+	add(&f, (struct held_what){HELD_ENDS_THREAD, ME});
+	add_of(&f, OTHER, (struct held_what){HELD_ENDS_THREAD, OTHER});
+	held_list_drop_end(&f.l, ME);
+	check(&f, " 1 3");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -196,6 +219,8 @@ int main(void)
 		cmocka_unit_test(of_transfers_the_first_and_the_last_count),
 		cmocka_unit_test(of_facts_that_are_set_the_last_counts),
 		cmocka_unit_test(threads_that_ended_leave_what_they_did),
+		cmocka_unit_test(a_thread_with_its_own_table_keeps_what_another_closes),
+		cmocka_unit_test(an_end_can_be_taken_back),
 	};
 
 	int failed;
