@@ -132,12 +132,16 @@ static int is_exec(unsigned int type)
 
 /* Moves the open exec of another thread to the leader: a thread that is not the leader enters exec
  * under its own TID and exits under that of the leader. */
-static void move_enter_from_sibling(struct sinsp *s, struct sinsp_thread *t, unsigned int exit_type)
+static void move_enter_from_sibling(struct sinsp *s, struct sinsp_thread *t,
+				    const struct sinsp_evt *e)
 {
+	const unsigned int exit_type = e->raw.type;
 	struct sinsp_thread *from;
 
 	s->execed_tid = -1;
-	if (t->enter_open && t->enter_type + 1u == exit_type)
+	/* One that fails has the TID of its caller. */
+	if ((t->enter_open && t->enter_type + 1u == exit_type) ||
+	    sinsp_s64(sinsp_param_at(&e->params, 0), 0) < 0)
 		return;
 	for (from = t->proc->threads; from; from = from->sibling)
 		if (from->enter_open && from->enter_type + 1u == exit_type)
@@ -161,7 +165,7 @@ static int end_call(struct sinsp *s, struct sinsp_evt *e, const struct sinsp_par
 	int64_t num = -1;
 
 	if (is_exec(e->raw.type) && !sinsp_quirk(s, SINSP_QUIRK_EXEC_BY_TID))
-		move_enter_from_sibling(s, t, e->raw.type);
+		move_enter_from_sibling(s, t, e);
 	bound = is_bound(e);
 	open = bound && t->enter_open;
 	if (open && !t->enter_before && t->enter_ns <= e->raw.true_ns) {

@@ -61,7 +61,7 @@ struct sinsp_thread {
 	struct sinsp_process *proc;
 	struct sinsp_files *files;
 	struct sinsp_fs *fs;
-	struct sinsp_thread *sibling; /* the next thread of the process */
+	struct sinsp_thread *sibling, *prev_sibling; /* of the process */
 	uint32_t flags; /* PPM_CL_* */
 	uint32_t uid, gid;
 	/* The open call: what an exit event of 2022 needs of its enter. */

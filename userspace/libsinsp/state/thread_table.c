@@ -185,6 +185,8 @@ struct sinsp_thread *sinsp_threads_add(struct sinsp_threads *tt, int64_t tid, in
 	t->comm = sinsp_str_get(&tt->strings, "<NA>", 4);
 	t->proc = p;
 	t->sibling = p->threads;
+	if (t->sibling)
+		t->sibling->prev_sibling = t;
 	p->threads = t;
 	p->n_threads++;
 	fill_slot(tt, t);
@@ -208,12 +210,10 @@ struct sinsp_thread *sinsp_threads_add_stand_in(struct sinsp_threads *tt, int64_
 
 static void unlink_from_process(struct sinsp_thread *t)
 {
-	struct sinsp_thread **at = &t->proc->threads;
-
-	while (*at != t)
-		at = &(*at)->sibling;
-	*at = t->sibling;
-	t->sibling = NULL;
+	*(t->prev_sibling ? &t->prev_sibling->sibling : &t->proc->threads) = t->sibling;
+	if (t->sibling)
+		t->sibling->prev_sibling = t->prev_sibling;
+	t->sibling = t->prev_sibling = NULL;
 	t->proc->n_threads--;
 }
 

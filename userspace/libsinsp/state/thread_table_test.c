@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "testing/test_main.h"
 
@@ -112,6 +113,29 @@ static void test_planned_numbers(void **state)
 	sinsp_threads_fini(&tt);
 }
 
+/* The oldest first, of a process with very many threads: a search for each one would take a minute.
+ */
+static void test_ends_of_many_siblings(void **state)
+{
+	enum { N = 200000, ME = 10 };
+	struct sinsp_threads tt;
+	struct sinsp_thread *main;
+
+	(void)state;
+	assert_int_equal(sinsp_threads_init(&tt), 0);
+	main = sinsp_threads_add(&tt, ME, ME, 0);
+	for (int64_t i = 1; i <= N; i++)
+		assert_non_null(sinsp_threads_add(&tt, ME + i, ME, 1));
+	alarm(20);
+	for (int64_t i = 1; i <= N; i++)
+		sinsp_threads_end(&tt, sinsp_threads_find(&tt, ME + i), -1);
+	alarm(0);
+	assert_ptr_equal(main->proc->threads, main);
+	assert_null(main->sibling);
+	assert_int_equal(main->proc->n_threads, 1);
+	sinsp_threads_fini(&tt);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +144,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_main_thread),
 		cmocka_unit_test(test_saved_enters),
 		cmocka_unit_test(test_planned_numbers),
+		cmocka_unit_test(test_ends_of_many_siblings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
