@@ -53,7 +53,8 @@ struct scap_fd_so_far {
 	uint8_t outcome_known, has_latency; /* of its connect */
 	uint16_t flags; /* enum sinsp_fd_flags */
 	uint16_t error; /* of its connect; 0: success */
-	uint64_t connect_ns, latency_ns;
+	uint64_t connect_ns; /* of a pidfd: the PID of its process */
+	uint64_t latency_ns;
 	const char *shown; /* its name, if that does not follow from the ends; else "" */
 	const char *given; /* the path given to open, if it is not the name; else "" */
 };
@@ -106,6 +107,7 @@ struct scap_thread_so_far {
 	uint8_t vtid_unknown; /* vtid and vpid are assumed */
 	uint8_t cwd_unknown;
 	uint8_t exited; /* a main thread that ended before others of its process */
+	uint8_t own_fs; /* it shares root and cwd not with its main thread */
 	uint8_t dead; /* it ended, and may still have a last event; other tools do not see it */
 	uint8_t uncertain, cwd_uncertain; /* events that were lost may have changed it */
 	uint8_t call_flags; /* enum scap_call_flags */

@@ -108,6 +108,7 @@ enum extra_so_far {
 	EXTRA_CWD_UNCERTAIN = 1 << 9,
 	EXTRA_EXITED = 1 << 10,
 	EXTRA_DEAD = 1 << 11,
+	EXTRA_OWN_FS = 1 << 12,
 };
 #define EXTRA_THREAD_SZ 32 /* minimum length */
 #define EXTRA_THREAD_MORE_SZ 75

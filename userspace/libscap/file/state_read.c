@@ -163,6 +163,7 @@ static void add_thread_so_far(const uint8_t *e, size_t n, struct scap_thread_so_
 	f->cwd_unknown = !!(bits & EXTRA_CWD_UNKNOWN);
 	f->exited = !!(bits & EXTRA_EXITED);
 	f->dead = !!(bits & EXTRA_DEAD);
+	f->own_fs = !!(bits & EXTRA_OWN_FS);
 	f->uncertain = !!(bits & EXTRA_UNCERTAIN);
 	f->cwd_uncertain = !!(bits & EXTRA_CWD_UNCERTAIN);
 	if (left(&c) >= sizeof(struct ppm_evt_hdr) &&

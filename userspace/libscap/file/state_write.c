@@ -205,7 +205,7 @@ static void put_thread_so_far(struct sink *s, const struct scap_thread_info *t)
 			   (f->vtid_unknown ? EXTRA_VTID_UNKNOWN : 0) |
 			   (f->cwd_unknown ? EXTRA_CWD_UNKNOWN : 0) |
 			   (f->uncertain ? EXTRA_UNCERTAIN : 0) | (f->exited ? EXTRA_EXITED : 0) |
-			   (f->dead ? EXTRA_DEAD : 0) |
+			   (f->dead ? EXTRA_DEAD : 0) | (f->own_fs ? EXTRA_OWN_FS : 0) |
 			   (f->cwd_uncertain ? EXTRA_CWD_UNCERTAIN : 0));
 	sink_put(s, f->enter.p, enter_len(t));
 }

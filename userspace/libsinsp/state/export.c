@@ -87,7 +87,8 @@ static void put_fd_so_far(const struct sinsp *s, struct scap_fd_info *info,
 		f->given = sinsp_fd_given_name(fd, &len);
 	if (!c)
 		return;
-	f->connect_ns = c->begin_ns;
+	/* A pidfd, which has no connect, is of a process. */
+	f->connect_ns = fd->type == SCAP_FD_PIDFD ? (uint64_t)sinsp_fd_ends(fd)->pid : c->begin_ns;
 	f->latency_ns = c->latency_ns;
 	f->error = c->error;
 	f->outcome_known = c->known;
@@ -201,6 +202,13 @@ static int shares_files(struct sinsp_threads *tt, const struct sinsp_thread *t)
 	return t->tid != t->pid && main && main->files == t->files;
 }
 
+static int has_own_fs(struct sinsp_threads *tt, const struct sinsp_thread *t)
+{
+	const struct sinsp_thread *main = sinsp_threads_find(tt, t->pid);
+
+	return t->tid != t->pid && main && main->fs != t->fs;
+}
+
 static int put_thread(struct fd_export *e, struct sinsp_threads *tt, const struct sinsp_thread *t,
 		      int is_dead)
 {
@@ -229,6 +237,7 @@ static int put_thread(struct fd_export *e, struct sinsp_threads *tt, const struc
 	put_process(&info, t);
 	put_thread_so_far(e->s, &info.so_far, t);
 	info.so_far.dead = (uint8_t)is_dead;
+	info.so_far.own_fs = (uint8_t)has_own_fs(tt, t);
 	err = scap_state_build_thread(e->b, &info);
 	if (err || shares || is_dead)
 		return err;

@@ -71,6 +71,10 @@ static void import_fd_so_far(struct sinsp_threads *tt, struct sinsp_fd *fd,
 	fd->flags = (f->flags & ~SINSP_FD_F_GIVEN) | (fd->flags & SINSP_FD_F_GIVEN);
 	if (!c)
 		return;
+	if (fd->type == SCAP_FD_PIDFD) {
+		sinsp_fd_edit_ends(fd)->pid = (int64_t)f->connect_ns;
+		return;
+	}
 	c->begin_ns = f->connect_ns;
 	c->latency_ns = f->latency_ns;
 	c->error = f->error;
@@ -206,6 +210,20 @@ static uint64_t as_of(const struct scap_thread_info *info, int uncertain)
 	return uncertain ? 0 : ns > SINSP_LOST_BEFORE_NS ? ns : SINSP_LOST_BEFORE_NS + 1;
 }
 
+/* Another thread than the main one has the directory of the main one until here. */
+static void import_own_fs(struct sinsp_threads *tt, struct sinsp_thread *t,
+			  const struct scap_thread_info *info)
+{
+	struct sinsp_fs *own = sinsp_fs_new(&tt->fses, &tt->strings);
+
+	if (!own)
+		return;
+	sinsp_fs_put(&tt->fses, &tt->strings, t->fs);
+	t->fs = own;
+	import_fs(tt, own, info);
+	own->as_of_ns = as_of(info, 0);
+}
+
 static void import_thread_so_far(struct sinsp_threads *tt, struct sinsp_thread *t,
 				 const struct scap_thread_so_far *f)
 {
@@ -258,6 +276,8 @@ struct sinsp_thread *sinsp_import_thread(struct sinsp_threads *tt,
 	t->ran_at_ns = info->ran_at_ns;
 	t->flags = info->flags;
 	sinsp_import_refresh(tt, t, info);
+	if (info->so_far.own_fs && t->tid != t->pid)
+		import_own_fs(tt, t, info);
 	if (info->so_far.known)
 		import_thread_so_far(tt, t, &info->so_far);
 	for (size_t i = 0; !share && i < info->n_fds; i++) {
