@@ -61,7 +61,8 @@ int fact_pfminor(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp
 
 int fact_totexectime(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)
 {
-	return e->insp->switches.n || field_has_default(e) ? field_u(v, t->exec_ns) : 0;
+	return e->insp->switches.n || t->exec_ns || field_has_default(e) ? field_u(v, t->exec_ns)
+									 : 0;
 }
 
 int fact_ismain(struct sinsp_eval *e, struct sinsp_value *v, const struct sinsp_thread *t)

@@ -52,7 +52,10 @@ static void count_exec_time(struct sinsp_parse *p, const struct sinsp_turn *turn
 /* The kernel's count in procexit stops at the last tick. */
 void process_count_last_time(struct sinsp_parse *p)
 {
-	const struct sinsp_turn *turn = sinsp_switches_of(&p->s->switches, p->e->raw.cpu);
+	const struct sinsp_switches *w = &p->s->switches;
+	const uint32_t cpu = p->e->raw.cpu;
+	/* Adds none: without switches the time of other threads stays unknown. */
+	const struct sinsp_turn *turn = cpu < w->n ? &w->turns[cpu] : NULL;
 	const struct scap_param *v = sinsp_evt_param(p, SINSP_P_ran);
 	struct sinsp_evt *e = p->e;
 	uint64_t count;
