@@ -96,6 +96,24 @@ class Replay(unittest.TestCase):
         self.check_file(paths[0], 0, 1 << 63)
         self.assertIn(" s after openat", said)
 
+    def test_time_that_goes_back(self):
+        """Captures of other tools follow a clock that is set back."""
+        back, hour = os.path.join(e2e.own_dir(self), "back.scap"), 3600 * 10**9
+        data = e2e.without_sums(e2e.read_bytes(self.capture))
+        for kind, begin, _ in list(e2e.blocks(data)):
+            at = begin + e2e.EVENT_BLOCKS.get(kind, 0)
+            ns = int.from_bytes(data[at:at + 8], "little")
+            if at > begin and self.turns[20] < ns < 1 << 63:
+                data[at:at + 8] = (ns - hour).to_bytes(8, "little")
+        with open(back, "wb") as f:
+            f.write(data)
+        said, (path,) = record(os.path.join(e2e.own_dir(self), "files"), "-r", back, "--flight-recorder", "0.25",
+                               "--trigger", f"evt.rawtime={self.turns[40] - hour}")
+        self.assertIn(" 0.2 s before to 0.2 s after openat", said)
+        times = [int(ns) for ns in e2e.run(e2e.SAKER, "-r", path, "-p", "%evt.rawtime").split()]
+        self.assertIn(self.turns[40] - hour, times)
+        self.assertLess(times[0], self.turns[35] - hour)
+
     def test_triggers_merge(self):
         """A trigger while a file is written prolongs it."""
         span = self.span_of(20, 26, 30)

@@ -194,11 +194,17 @@ void flight_free(struct flight *f)
 
 /* ---- the memory ---- */
 
+/* Returns whether the time went back, in a file of another tool: earlier parts are of no use. */
+static int went_back(const struct flight *f, uint64_t ts_ns)
+{
+	return f->last && ts_ns + f->o->flight.span_ns < f->last->begin_ns;
+}
+
 int flight_is_due(const struct flight *f, uint64_t ts_ns)
 {
 	/* Two parts, and the beginning of a third one, have to fit. */
 	return !f->last || ts_ns >= f->last->begin_ns + f->o->flight.span_ns ||
-	       f->last->bytes >= memory_max(f) / 2;
+	       went_back(f, ts_ns) || f->last->bytes >= memory_max(f) / 2;
 }
 
 /* The oldest part is not needed once the others begin early enough, or do not fit beside it. */
@@ -232,6 +238,8 @@ int flight_begin(struct flight *f, struct scap_state_build *state, uint64_t ts_n
 		scap_state_build_free(state);
 		return -ENOMEM;
 	}
+	if (went_back(f, ts_ns))
+		flight_section(f);
 	/* The file must not hold parts in memory. */
 	while (f->writer && f->place.part != f->last && write_some(f, CATCH_UP_IDLE))
 		;
