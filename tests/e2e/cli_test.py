@@ -683,6 +683,20 @@ class CommandLine(unittest.TestCase):
             p = subprocess.run([copy, *args], capture_output=True, user=65534, group=65534, cwd="/")
             self.assertEqual(p.returncode, 1, args)
             self.assertRegex(p.stderr, rb"^saker: " + what + rb" needs root: .*\n$", args)
+        p = subprocess.run(["setpriv", "--bounding-set=-sys_admin,-bpf", "--inh-caps=-all", copy], capture_output=True, check=False)
+        self.assertRegex(p.stderr, rb"^saker: watching system calls needs CAP_BPF and .*, which root lacks here")
+
+    @unittest.skipIf(os.geteuid(), "needs to be root")
+    def test_a_folder_that_cannot_be_entered(self):
+        """No link is to blame."""
+        copy, closed = os.path.join(self.dir, "saker"), os.path.join(self.dir, "closed")
+        shutil.copy(e2e.SAKER, copy)
+        os.mkdir(closed, 0o700)
+        os.chmod(self.dir, 0o755)
+        os.chmod(self.ten, 0o644)
+        p = subprocess.run([copy, "-r", self.ten, "-w", os.path.join(closed, "x")], capture_output=True, user=65534, group=65534,
+                           cwd="/", check=False)
+        self.assertEqual((p.returncode, p.stderr), (1, f"saker: cannot write {closed}/x: Permission denied\n".encode()))
 
 
 class Alone(unittest.TestCase):

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "accounts.h"
-#include "capabilities.h"
 #include "clock.h"
 #include "collect.h"
 #include "confine.h"
@@ -198,11 +197,8 @@ static int run_mode(const struct exporter_options *o, int argc, char **argv)
 	}
 	if (o->config.only_check)
 		return check_only(o);
-	if (!o->read && !capabilities_allow_bpf()) {
-		say("measuring this machine needs root: use sudo saker exporter, or read a file "
-		    "with -r");
+	if (!o->read && !privileges_allow("measuring this machine", "saker exporter"))
 		return 1;
-	}
 	return run(o, argc, argv);
 }
 

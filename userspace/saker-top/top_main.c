@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capabilities.h"
 #include "inspector_open.h"
+#include "privileges.h"
 #include "say.h"
 #include "signals.h"
 #include "standard_streams.h"
@@ -121,10 +121,9 @@ static int run_mode(const struct top_options *o)
 		printf("saker %s\n", SAKER_VERSION);
 		return 0;
 	}
-	if (o->mode == TOP_SHOW && !o->read && !capabilities_allow_bpf()) {
-		say("showing this machine needs root: use sudo saker top, or read a file with -r");
+	if (o->mode == TOP_SHOW && !o->read &&
+	    !privileges_allow("showing this machine", "saker top"))
 		return 1;
-	}
 	return run(o);
 }
 

@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capabilities.h"
 #include "capture_confine.h"
 #include "chisels.h"
 #include "clock.h"
@@ -579,10 +578,10 @@ static int init_pushdown(struct capture *c)
 
 int capture_check_privileges(const struct options *o)
 {
-	if (o->read.n || capabilities_allow_bpf())
+	const char *what = o->profile.on ? "sampling stacks" : "watching system calls";
+
+	if (o->read.n || privileges_allow(what, "saker"))
 		return STATUS_OK;
-	say("%s needs root: use sudo saker, or read a file with -r",
-	    o->profile.on ? "sampling stacks" : "watching system calls");
 	return o->command ? STATUS_SELF_FAILED : STATUS_FAILED;
 }
 

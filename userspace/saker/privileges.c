@@ -2,8 +2,10 @@
 #include "privileges.h"
 
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "capabilities.h"
+#include "say.h"
 
 /* bpf(2) on open maps, also at the end, requires these again. */
 #define KEPT_FOR_BPF (1ull << CAP_BPF | 1ull << CAP_PERFMON)
@@ -22,6 +24,19 @@ static void keep(uint64_t capabilities)
 {
 	capabilities_keep(capabilities);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+int privileges_allow(const char *what, const char *command)
+{
+	if (capabilities_allow_bpf())
+		return 1;
+	if (geteuid())
+		say("%s needs root: use sudo %s, or read a file with -r", what, command);
+	else
+		say("%s needs CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN, which root lacks here, "
+		    "maybe in a container: grant them, or read a file with -r",
+		    what);
+	return 0;
 }
 
 void privileges_drop(int names_stacks, int creates_files)

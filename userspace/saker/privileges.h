@@ -3,6 +3,10 @@
 #ifndef SAKER_PRIVILEGES_H
 #define SAKER_PRIVILEGES_H
 
+/* Returns whether programs can be loaded; else reports that @what, such as "sampling stacks", needs
+ * more privileges. @command: that which the user would repeat as root. */
+int privileges_allow(const char *what, const char *command);
+
 /*
  * Drops capabilities once everything is open: keeps those for reading the rings and /proc and for
  * signalling the command, if stacks are named those for reading names, and if files are created

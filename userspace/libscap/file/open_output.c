@@ -134,7 +134,7 @@ const char *scap_open_output_error(const char *path, int err)
 	if (err != -EACCES)
 		return strerror(-err);
 	in_proc = scap_follow_links(end, &st, path);
-	if (in_proc == -EACCES)
+	if (in_proc == -EACCES && !lstat(path, &st) && S_ISLNK(st.st_mode))
 		return "Permission denied: the link, or one behind it, belongs to another user";
 	if (!in_proc && st.st_nlink && is_bait(end, &st))
 		return "Permission denied: the file belongs to another user, or one may have put "
