@@ -63,7 +63,7 @@ static const struct option_row top_rows[] = {
 	{0, "no-color", NULL, GROUP_LIVE, "Draw the screen without colours, as with NO_COLOR set.",
 	 set_value, AT(no_colour), 1},
 	{0, "from", "ROW", GROUP_LIVE, "First row of a table to print, from 0.", parse_number, AT(from)},
-	{0, "to", "ROW", GROUP_LIVE, "Last row of a table to print (default: the last).",
+	{0, "to", "ROW", GROUP_LIVE, "Last row of a table to print, as in csysdig from 0; 0: the last (default).",
 	 parse_number, AT(to)},
 	{0, "sortingcol", "NUM", GROUP_LIVE, "Sort by this column, from 1 (default: that of the view).",
 	 parse_count, AT(sorting_col)},

@@ -62,6 +62,8 @@ static void draw_state(const struct top_screen *s)
 	free(text.p);
 }
 
+#define SHORT_NS 100000000ull /* is shown in milliseconds */
+
 static void draw_title(struct top_screen *s)
 {
 	const struct top_level *level = top_path_top(&s->path);
@@ -76,7 +78,9 @@ static void draw_title(struct top_screen *s)
 
 		err = err ?: top_put(&text, ": %zu %s", n, n == 1 ? "row" : "rows");
 		err = err ?: top_put(&text, ", %" PRIu64 " events", s->snap->n_events);
-		err = err ?: top_put(&text, " in %.1f s", (double)s->snap->length_ns / 1e9);
+		err = err
+			      ?: top_put(&text, " in %.*f s", s->snap->length_ns < SHORT_NS ? 3 : 1,
+					 (double)s->snap->length_ns / 1e9);
 		if (!s->o->read)
 			err = err ?: put_time(&text, s->snap->end_ns, s->o->interval_ns);
 	}

@@ -42,8 +42,8 @@ struct top_path {
 	size_t n;
 };
 
-/* Returns the filter that matches what both match; either may be "": none. Owned by the caller; NULL:
- * no memory. */
+/* Returns the filter that matches what both match; either may be "": none. Owned by the caller;
+ * NULL: no memory. */
 char *top_filter_join(const char *a, const char *b);
 
 /* Begins at @view with the filter of the command line (NULL: none). Returns 0 or -ENOMEM. */

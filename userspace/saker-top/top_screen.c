@@ -24,11 +24,12 @@ enum { IDLE_MS = 1000 };
 static const struct sinsp_view *first_view(const struct top_screen *s)
 {
 	const struct sinsp_view *view = view_list_find(s->list, s->o->view);
+	struct view_error why;
 
 	if (!view)
 		say("no view '%s': see saker top --list-views", s->o->view);
-	else if (!top_can_show(s, view))
-		say("view '%s' cannot be shown on the screen: use -b", s->o->view);
+	else if (!top_can_show(s, view, &why))
+		say("%s", why.message);
 	else
 		return view;
 	return NULL;

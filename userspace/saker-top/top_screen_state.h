@@ -98,8 +98,8 @@ void top_message_draw(const struct top_screen *s, int y_end);
 
 /* ---- top_show.c ---- */
 
-/* Returns whether the fields and the filter of the view are known. */
-int top_can_show(const struct top_screen *s, const struct sinsp_view *view);
+/* Returns whether the fields and the filter of the view are known; else 0 with *why set. */
+int top_can_show(const struct top_screen *s, const struct sinsp_view *view, struct view_error *why);
 /* Returns whether the screen can show view @i of the list. */
 int top_view_is_usable(const struct top_screen *s, size_t i);
 /* Returns whether there is a table with rows. */

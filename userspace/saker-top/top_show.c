@@ -2,6 +2,7 @@
 /* What is shown: which views can be, the table of the path's last level, the lines of the selected
  * row, and the level below it. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
 
 /* ---- views ---- */
 
-int top_can_show(const struct top_screen *s, const struct sinsp_view *view)
+int top_can_show(const struct top_screen *s, const struct sinsp_view *view, struct view_error *why)
 {
 	const struct view_table_opts opts = {
 		.sz = sizeof(opts),
@@ -20,13 +21,13 @@ int top_can_show(const struct top_screen *s, const struct sinsp_view *view)
 		.containers = (uint8_t)s->o->containers,
 	};
 	struct view_table *t = NULL;
-	struct view_error why;
 	int err;
 
+	snprintf(why->message, sizeof(why->message), "view %s has no screen: use -b", view->id);
 	if (strcmp(view->type, "table") != 0 && !sinsp_view_is_list(view) &&
 	    !top_view_is_spectrum(view))
 		return 0;
-	err = view_table_new(&t, &opts, &why);
+	err = view_table_new(&t, &opts, why);
 	view_table_free(t);
 	return !err;
 }
@@ -35,9 +36,10 @@ int top_can_show(const struct top_screen *s, const struct sinsp_view *view)
 int top_view_is_usable(const struct top_screen *s, size_t i)
 {
 	enum { UNKNOWN, NO, YES };
+	struct view_error why;
 
 	if (s->usable[i] == UNKNOWN)
-		s->usable[i] = top_can_show(s, s->list->v[i].view) ? YES : NO;
+		s->usable[i] = top_can_show(s, s->list->v[i].view, &why) ? YES : NO;
 	return s->usable[i] == YES;
 }
 

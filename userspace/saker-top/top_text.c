@@ -55,12 +55,13 @@ static int put_value(struct sinsp_text *out, struct sinsp_text *text, const stru
 static int put_title(struct sinsp_text *out, const struct top_slice *slice)
 {
 	const uint64_t n_lost = view_table_n_lost(slice->table);
+	const size_t n = view_table_n_rows(slice->table);
 	int err = top_put(out, "%s%s, ", slice->number ? "\n" : "", slice->view->name);
 
 	err = err ?: top_put_time(out, slice->ns, 0);
 	err = err
-		      ?: top_put(out, ", %.3f s, %zu rows", (double)slice->length_ns / 1e9,
-				 view_table_n_rows(slice->table));
+		      ?: top_put(out, ", %.3f s, %zu %s", (double)slice->length_ns / 1e9, n,
+				 n == 1 ? "row" : "rows");
 	if (n_lost)
 		err = err ?: top_put(out, ", %" PRIu64 " events without room for a row", n_lost);
 	return err ?: top_put(out, "\n");
