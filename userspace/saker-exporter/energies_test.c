@@ -24,6 +24,28 @@ static uint64_t sum_of(const struct registry *r, size_t row, const char *label)
 	return n;
 }
 
+struct fixture {
+	struct identities *ids;
+	struct energies *e;
+	struct registry *r;
+};
+
+static void begin(struct fixture *f, int processes)
+{
+	put("name", "package-0");
+	put("energy_uj", "1000");
+	assert_int_equal(registry_new(&f->r, metric_rows, METRIC_MAX, NULL), 0);
+	assert_int_equal(identities_new(&f->ids, NULL), 0);
+	assert_int_equal(energies_open(&f->e, root, processes), 0);
+}
+
+static void end(struct fixture *f)
+{
+	energies_close(f->e);
+	identities_free(f->ids);
+	registry_free(f->r);
+}
+
 /* A cgroup that was removed before its path was read had half of the time. */
 static void test_cgroup_without_a_path(void **state)
 {
@@ -32,26 +54,18 @@ static void test_cgroup_without_a_path(void **state)
 	const struct scap_account_cpu cpu = {.busy_ns = 100, .idle_ns = 100};
 	struct scap_account_snapshot s = {
 		.cgroups = cgroups, .n_cgroups = 2, .cpus = &cpu, .n_cpus = 1};
-	struct identities *ids;
-	struct energies *e;
-	struct registry *r;
+	struct fixture f;
 
 	(void)state;
-	put("name", "package-0");
-	put("energy_uj", "1000");
-	assert_int_equal(registry_new(&r, metric_rows, METRIC_MAX, NULL), 0);
-	assert_int_equal(identities_new(&ids, NULL), 0);
-	assert_int_equal(energies_open(&e, root, 0), 0);
+	begin(&f, 0);
 	s.node[SCAP_ACCT_CPU] = 100;
 	put("energy_uj", "3000");
-	identities_update(ids, cgroups, 2);
-	energies_update(e, r, ids, &s, 1);
-	assert_int_equal(sum_of(r, METRIC_NODE_ENERGY, "\"active\""), 1000);
-	assert_int_equal(sum_of(r, METRIC_CGROUP_ENERGY, "\"/a\""), 500);
-	assert_int_equal(sum_of(r, METRIC_CGROUP_ENERGY, NULL), 1000);
-	energies_close(e);
-	identities_free(ids);
-	registry_free(r);
+	identities_update(f.ids, cgroups, 2);
+	energies_update(f.e, f.r, f.ids, &s, 1);
+	assert_int_equal(sum_of(f.r, METRIC_NODE_ENERGY, "\"active\""), 1000);
+	assert_int_equal(sum_of(f.r, METRIC_CGROUP_ENERGY, "\"/a\""), 500);
+	assert_int_equal(sum_of(f.r, METRIC_CGROUP_ENERGY, NULL), 1000);
+	end(&f);
 }
 
 /* Where the list of online CPUs cannot be read, the running tasks are not counted. */
@@ -59,29 +73,21 @@ static void test_busy_time_becomes_less(void **state)
 {
 	struct scap_account_cpu cpu = {.busy_ns = 100, .idle_ns = 100};
 	const struct scap_account_snapshot s = {.cpus = &cpu, .n_cpus = 1};
-	struct identities *ids;
-	struct energies *e;
-	struct registry *r;
+	struct fixture f;
 
 	(void)state;
-	put("name", "package-0");
-	put("energy_uj", "1000");
-	assert_int_equal(registry_new(&r, metric_rows, METRIC_MAX, NULL), 0);
-	assert_int_equal(identities_new(&ids, NULL), 0);
-	assert_int_equal(energies_open(&e, root, 0), 0);
+	begin(&f, 0);
 	put("energy_uj", "3000");
-	energies_update(e, r, ids, &s, 1);
+	energies_update(f.e, f.r, f.ids, &s, 1);
 	cpu = (struct scap_account_cpu){.busy_ns = 50, .idle_ns = 1000};
 	put("energy_uj", "5000");
-	energies_update(e, r, ids, &s, 2);
+	energies_update(f.e, f.r, f.ids, &s, 2);
 	cpu = (struct scap_account_cpu){.busy_ns = 1050, .idle_ns = 2000};
 	put("energy_uj", "7000");
-	energies_update(e, r, ids, &s, 3);
-	assert_int_equal(sum_of(r, METRIC_NODE_ENERGY, NULL), 6000);
-	assert_int_equal(sum_of(r, METRIC_NODE_ENERGY, "\"active\""), 1000 + 2000);
-	energies_close(e);
-	identities_free(ids);
-	registry_free(r);
+	energies_update(f.e, f.r, f.ids, &s, 3);
+	assert_int_equal(sum_of(f.r, METRIC_NODE_ENERGY, NULL), 6000);
+	assert_int_equal(sum_of(f.r, METRIC_NODE_ENERGY, "\"active\""), 1000 + 2000);
+	end(&f);
 }
 
 /* A meter that cannot be read for a moment, as of a package whose CPUs are offline: what cgroups
@@ -91,30 +97,22 @@ static void test_unread_meter(void **state)
 	struct scap_account_cgroup c = {.id = 1, .path = "/a", .n[SCAP_ACCT_CPU] = 100};
 	struct scap_account_cpu cpu = {.busy_ns = 100, .idle_ns = 100};
 	struct scap_account_snapshot s = {.cgroups = &c, .n_cgroups = 1, .cpus = &cpu, .n_cpus = 1};
-	struct identities *ids;
-	struct energies *e;
-	struct registry *r;
+	struct fixture f;
 
 	(void)state;
-	put("name", "package-0");
-	put("energy_uj", "1000");
-	assert_int_equal(registry_new(&r, metric_rows, METRIC_MAX, NULL), 0);
-	assert_int_equal(identities_new(&ids, NULL), 0);
-	assert_int_equal(energies_open(&e, root, 0), 0);
+	begin(&f, 0);
 	for (unsigned int i = 1; i <= 3; i++) {
 		static const char *const meter[] = {"", "3000", "unreadable", "5000"};
 
 		put("energy_uj", meter[i]);
 		c.n[SCAP_ACCT_CPU] = s.node[SCAP_ACCT_CPU] = 100 * i;
 		cpu.busy_ns = cpu.idle_ns = 100 * i;
-		identities_update(ids, &c, 1);
-		energies_update(e, r, ids, &s, i);
+		identities_update(f.ids, &c, 1);
+		energies_update(f.e, f.r, f.ids, &s, i);
 	}
-	assert_int_equal(sum_of(r, METRIC_NODE_ENERGY, "\"active\""), 2000);
-	assert_int_equal(sum_of(r, METRIC_CGROUP_ENERGY, NULL), 2000);
-	energies_close(e);
-	identities_free(ids);
-	registry_free(r);
+	assert_int_equal(sum_of(f.r, METRIC_NODE_ENERGY, "\"active\""), 2000);
+	assert_int_equal(sum_of(f.r, METRIC_CGROUP_ENERGY, NULL), 2000);
+	end(&f);
 }
 
 /* A process that executes another program keeps its series, which has the new name. */
@@ -125,29 +123,21 @@ static void test_exec(void **state)
 	struct scap_account_cpu cpu = {.busy_ns = 100, .idle_ns = 100};
 	struct scap_account_snapshot s = {
 		.processes = &p, .n_processes = 1, .cpus = &cpu, .n_cpus = 1};
-	struct identities *ids;
-	struct energies *e;
-	struct registry *r;
+	struct fixture f;
 
 	(void)state;
-	put("name", "package-0");
-	put("energy_uj", "1000");
-	assert_int_equal(registry_new(&r, metric_rows, METRIC_MAX, NULL), 0);
-	assert_int_equal(identities_new(&ids, NULL), 0);
-	assert_int_equal(energies_open(&e, root, 1), 0);
+	begin(&f, 1);
 	for (unsigned int i = 1; i <= 2; i++) {
 		put("energy_uj", i == 1 ? "3000" : "5000");
 		if (i == 2)
 			snprintf(p.comm, sizeof(p.comm), "python3");
 		p.n[SCAP_ACCT_CPU] = s.node[SCAP_ACCT_CPU] = 100 * i;
 		cpu.busy_ns = cpu.idle_ns = 100 * i;
-		energies_update(e, r, ids, &s, i);
+		energies_update(f.e, f.r, f.ids, &s, i);
 	}
-	assert_int_equal(sum_of(r, METRIC_PROCESS_ENERGY, "\"bash\""), 0);
-	assert_int_equal(sum_of(r, METRIC_PROCESS_ENERGY, "\"python3\""), 2000);
-	energies_close(e);
-	identities_free(ids);
-	registry_free(r);
+	assert_int_equal(sum_of(f.r, METRIC_PROCESS_ENERGY, "\"bash\""), 0);
+	assert_int_equal(sum_of(f.r, METRIC_PROCESS_ENERGY, "\"python3\""), 2000);
+	end(&f);
 }
 
 int main(void)
