@@ -38,9 +38,12 @@ int pieces_begin_with_event(const struct options *o)
 	return pieces_wanted(o) || o->from.kind;
 }
 
+/* Also if the time went back by more than a slice, as in a file behind a clock that was set. */
 static int slice_over(const struct pieces *p, uint64_t ts_ns)
 {
-	return p->o->piece_ns && p->slice_ns && ts_ns >= p->slice_ns + p->o->piece_ns;
+	const uint64_t span = p->o->piece_ns;
+
+	return span && p->slice_ns && (ts_ns >= p->slice_ns + span || ts_ns + span < p->slice_ns);
 }
 
 int pieces_due(const struct pieces *p, uint64_t ts_ns, uint64_t bytes)

@@ -96,12 +96,31 @@ static void test_large(void **state)
 	free(text);
 }
 
+/* A piece is over a second after its begin, or that much before it: the clock was set back. */
+static void test_time_that_goes_back(void **state)
+{
+	const uint64_t s = 1000000000;
+	struct options of_time = {.write = "f.scap", .piece_ns = s};
+	struct pieces p;
+
+	(void)state;
+	pieces_init(&p, &of_time);
+	p.n_events = 1;
+	p.slice_ns = 100 * s;
+	assert_false(pieces_due(&p, 101 * s - 1, 0));
+	assert_true(pieces_due(&p, 101 * s, 0));
+	assert_false(pieces_due(&p, 99 * s, 0));
+	assert_true(pieces_due(&p, 99 * s - 1, 0));
+	pieces_fini(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_last_report_counts),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_time_that_goes_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
