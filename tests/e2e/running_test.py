@@ -67,6 +67,14 @@ class Config(unittest.TestCase):
             self.assertEqual(status, 1, text)
             self.assertIn(said, lines[0])
 
+    def test_all_that_it_names(self):
+        self.write("auth-file = /none\notlp = http://a\notlp-header = @/none\notlp-ca = /none\n"
+                   "otlp-logs = evt.tpe=open\n")
+        status, _, said = check(self.path)
+        self.assertEqual(status, 1)
+        for option in "--auth-file", "--otlp-header", "--otlp-ca", "--otlp-logs":
+            self.assertTrue(any(option in line for line in said), (option, said))
+
     def test_hostile(self):
         self.write("x\x1b[31m = 1\n" * 1000)
         status, _, said = check(self.path)

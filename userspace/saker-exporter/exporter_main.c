@@ -164,17 +164,17 @@ static int run(const struct exporter_options *o, int argc, char **argv)
 	return err ? 1 : 0;
 }
 
-/* Checks the options and the files that they name. It does not check the port and the kernel, which
- * a start does. */
+/* Checks the options and the files that they name. It does not check the port, the kernel and the
+ * directory of the queue, which a start does, maybe on another machine. */
 static int check_only(const struct exporter_options *o)
 {
-	int err = server_check(o);
+	const int server_err = server_check(o);
+	const int err = o->otlp.url ? exporter_otlp_check(o) : 0;
 
-	if (!err && o->otlp.url)
-		err = exporter_otlp_check(o);
-	if (!err)
-		printf("%s: valid\n", o->config.path);
-	return err ? 1 : 0;
+	if (server_err || err)
+		return 1;
+	printf("%s: valid\n", o->config.path);
+	return 0;
 }
 
 static int run_mode(const struct exporter_options *o, int argc, char **argv)

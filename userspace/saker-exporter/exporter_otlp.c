@@ -98,7 +98,7 @@ static int read_files(struct otlp_headers *headers, const struct exporter_option
 {
 	int err = otlp_headers_read(headers, &o->otlp.headers, "--otlp-header");
 
-	if (!err && o->otlp.ca && access(o->otlp.ca, R_OK)) {
+	if (o->otlp.ca && access(o->otlp.ca, R_OK)) {
 		err = -errno;
 		say("cannot read %s of --otlp-ca: %s", o->otlp.ca, strerror(-err));
 	}
@@ -120,16 +120,15 @@ static int open_sender(struct exporter_otlp *x)
 	return err;
 }
 
-/* Reads the files, and checks the filter of logs. */
+/* Reads the files, and checks the filter of logs: reports each that cannot be used. */
 static int check(struct otlp_headers *headers, const struct exporter_options *o)
 {
 	struct otlp_logs *logs = NULL;
-	int err = read_files(headers, o);
+	const int files_err = read_files(headers, o);
+	const int err = o->otlp.logs ? otlp_logs_new(&logs, o->otlp.logs, SAKER_VERSION) : 0;
 
-	if (!err && o->otlp.logs)
-		err = otlp_logs_new(&logs, o->otlp.logs, SAKER_VERSION);
 	otlp_logs_free(logs);
-	return err;
+	return files_err ?: err;
 }
 
 int exporter_otlp_check(const struct exporter_options *o)
