@@ -25,7 +25,7 @@ NEEDED = {"around": ["out.scap", "evt.type=open"], "by": ["evt.type"], "fdbytes_
 NOTES = {"topprocs_cpu": rb"switch", "topcontainers_cpu": rb"switch", "iotop": rb"switch",
          **dict.fromkeys(["calltree", "flamediff", "flamegraph", "folded", "offcpu", "otlpprofile", "perfscript", "pprof",
                           "speedscope", "stackdiff", "topfuncs"], rb"no samples"),
-         "timeline": rb"no slices|all slices", "why": rb"no slices"}
+         "timeline": rb"(no|all) slices", "why": rb"no slices"}
 # Output for a capture that has nothing for the chisel to show.
 NOTHING = {"connections": "no TCP connections", "dnslog": "no DNS messages", "execs": "no programs started or ended",
            "httplog": "no HTTP requests", "memcachelog": "no memcached requests",
