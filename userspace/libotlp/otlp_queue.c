@@ -18,6 +18,7 @@
 #define MEMORY_SZ ((size_t)16 << 20)
 #define DIR_SZ (256ull << 20)
 #define DISK_PAUSE_NS 1000000000ull /* after an error */
+#define OUTAGE_NS (5 * CLOCK_S)
 #define STOPS_NS 100000000ull /* a source that waits looks so often whether it is to stop */
 
 const char *const otlp_signal_names[OTLP_SIGNALS] = {"traces", "metrics", "logs"};
@@ -43,7 +44,8 @@ struct otlp_queue {
 	int has_unread;
 	struct otlp_queue_stats st;
 	int writing, ends;
-	int waits; /* the source can: nothing is dropped to make room for it */
+	int waits; /* the source can: nothing is dropped to make room, but in an outage on disk */
+	uint64_t failing_ns; /* since when batches come back; 0: the last one did not */
 	pthread_t writer;
 	int has_writer;
 };
@@ -246,12 +248,19 @@ static int write_one(struct otlp_queue *q, enum otlp_sync sync)
 	return err;
 }
 
-/* Returns whether the writer is to move a batch. */
+static int is_outage(const struct otlp_queue *q)
+{
+	return q->failing_ns && clock_now_ns() >= q->failing_ns + OUTAGE_NS;
+}
+
+/* Returns whether the writer is to move a batch. A source that can wait does so for a collector
+ * that is slow; in an outage the directory has the newest data. */
 static int has_to_write(const struct otlp_queue *q)
 {
 	if (!q->first || q->memory <= q->memory_max / 2)
 		return 0;
-	return !q->waits || q->st.disk + otlp_file_size(q->first->len) <= q->dir_max;
+	return !q->waits || is_outage(q) ||
+	       q->st.disk + otlp_file_size(q->first->len) <= q->dir_max;
 }
 
 static void *write_files(void *ctx)
@@ -260,7 +269,9 @@ static void *write_files(void *ctx)
 
 	pthread_mutex_lock(&q->lock);
 	while (!q->ends) {
-		if (!has_to_write(q))
+		if (!has_to_write(q) && q->waits)
+			wait_for_change(q, CLOCK_S);
+		else if (!has_to_write(q))
 			pthread_cond_wait(&q->changed, &q->lock);
 		else if (write_one(q, OTLP_SYNC_NOW))
 			wait_for_change(q, DISK_PAUSE_NS);
@@ -467,6 +478,7 @@ void otlp_queue_done(struct otlp_queue *q, struct otlp_batch *b, uint64_t reject
 		rejected = b->n_items;
 	remove_file(q, b);
 	pthread_mutex_lock(&q->lock);
+	q->failing_ns = 0;
 	q->st.queued -= b->n_items - rejected;
 	q->st.sent[b->signal] += b->n_items - rejected;
 	count_dropped(q, b->signal, (uint32_t)rejected, OTLP_DROP_REJECTED);
@@ -478,6 +490,7 @@ void otlp_queue_drop(struct otlp_queue *q, struct otlp_batch *b, enum otlp_drop 
 {
 	remove_file(q, b);
 	pthread_mutex_lock(&q->lock);
+	q->failing_ns = 0;
 	drop_batch(q, b, why);
 	pthread_mutex_unlock(&q->lock);
 }
@@ -485,6 +498,7 @@ void otlp_queue_drop(struct otlp_queue *q, struct otlp_batch *b, enum otlp_drop 
 void otlp_queue_return(struct otlp_queue *q, struct otlp_batch *b)
 {
 	pthread_mutex_lock(&q->lock);
+	q->failing_ns = q->failing_ns ?: clock_now_ns();
 	q->front = b;
 	q->memory += size_of(b);
 	if (!b->on_disk && !q->waits)
