@@ -47,8 +47,8 @@ static int parse(struct scap_cpu_time *out, const char *text)
 	t.start_ns = ticks_ns(proc_dec(&p));
 	if (p == start)
 		return -EINVAL;
-	t.vmsize_kb = proc_dec(&p) / 1024;
-	t.vmrss_kb = proc_dec(&p) * ((uint64_t)sysconf(_SC_PAGESIZE) / 1024);
+	t.vmsize_kb = proc_kb(proc_dec(&p) / 1024);
+	t.vmrss_kb = proc_kb(proc_dec(&p) * ((uint64_t)sysconf(_SC_PAGESIZE) / 1024));
 	*out = t;
 	return 0;
 }

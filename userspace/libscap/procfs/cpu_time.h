@@ -9,7 +9,7 @@
 struct scap_cpu_time {
 	uint64_t start_ns; /* of the thread, CLOCK_BOOTTIME: with its TID its identity */
 	uint64_t user_ns, system_ns; /* since its start */
-	uint64_t vmsize_kb, vmrss_kb; /* of its process */
+	uint32_t vmsize_kb, vmrss_kb; /* of its process */
 	uint64_t pfminor, pfmajor; /* page faults since its start */
 };
 

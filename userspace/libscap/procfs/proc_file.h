@@ -40,6 +40,13 @@ int64_t proc_int(const char **p);
 uint64_t proc_hex(const char **p);
 uint64_t proc_oct(const char **p);
 
+/* Memory in kB as a capture file has it, in 32 bits: programs with address sanitizers reserve more.
+ */
+static inline uint32_t proc_kb(uint64_t kb)
+{
+	return kb < UINT32_MAX ? (uint32_t)kb : UINT32_MAX;
+}
+
 /* Returns what follows "KEY:" at the start of a line, searched from *p on, or NULL. *p advances to
  * it, so that keys searched in the order of the file take one pass in all. */
 const char *proc_key(const char **p, const char *key);

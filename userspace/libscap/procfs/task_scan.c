@@ -117,14 +117,6 @@ static uint64_t key_hex(const char **p, const char *key)
 	return v ? proc_hex(&v) : 0;
 }
 
-/* More than 32 bits, as of a program with address sanitizers: the most that a file can have. */
-static uint32_t key_kb(const char **p, const char *key)
-{
-	const uint64_t kb = key_dec(p, key);
-
-	return kb < UINT32_MAX ? (uint32_t)kb : UINT32_MAX;
-}
-
 /* Keys in the order in which the kernel writes them. */
 static void parse_status(struct scap_thread_info *t, const char *text)
 {
@@ -138,9 +130,9 @@ static void parse_status(struct scap_thread_info *t, const char *text)
 	t->vpid = key_last(&p, "NStgid", t->pid);
 	t->vtid = key_last(&p, "NSpid", t->tid);
 	t->vpgid = key_last(&p, "NSpgid", 0);
-	t->vmsize_kb = key_kb(&p, "VmSize");
-	t->vmrss_kb = key_kb(&p, "VmRSS");
-	t->vmswap_kb = key_kb(&p, "VmSwap");
+	t->vmsize_kb = proc_kb(key_dec(&p, "VmSize"));
+	t->vmrss_kb = proc_kb(key_dec(&p, "VmRSS"));
+	t->vmswap_kb = proc_kb(key_dec(&p, "VmSwap"));
 	t->cap_inheritable = key_hex(&p, "CapInh");
 	t->cap_permitted = key_hex(&p, "CapPrm");
 	t->cap_effective = key_hex(&p, "CapEff");

@@ -42,8 +42,8 @@ static void forget(struct sinsp_thread *t)
 /* Events have it only of calls that change it. */
 static void set_memory(struct sinsp_process *p, const struct scap_cpu_time *now)
 {
-	p->vmsize_kb = now->vmsize_kb < UINT32_MAX ? (uint32_t)now->vmsize_kb : UINT32_MAX;
-	p->vmrss_kb = now->vmrss_kb < UINT32_MAX ? (uint32_t)now->vmrss_kb : UINT32_MAX;
+	p->vmsize_kb = now->vmsize_kb;
+	p->vmrss_kb = now->vmrss_kb;
 }
 
 static void measure(struct sinsp *s, struct sinsp_thread *t, int proc_fd)
