@@ -45,7 +45,7 @@ function on_init()
     signal = "evt.arg.sig", container = "container.name",
   }
   chisel.set_filter("evt.type in (execve, execveat) and evt.dir=< or evt.type=procexit or " ..
-                    "evt.type in (clone, clone3, fork, vfork) and evt.dir=< and evt.rawres=0")
+                    report.is_in_child)
   has_container = sysdig.is_print_container_data()
   columns = report.named(report.with_container(columns))
   if report.redraws() then

@@ -591,8 +591,9 @@ function report.one_of(words)
   end
 end
 
--- A condition for the ends of calls, of which each counts once: a call that makes a process ends in the child, too.
-report.is_end = "evt.dir=< and not (evt.type in (clone, clone3, fork, vfork) and evt.rawres=0)"
+-- Conditions: a call that makes a process returns in the child; the ends of calls, each once.
+report.is_in_child = "evt.type in (clone, clone3, fork, vfork) and evt.dir=< and evt.rawres=0"
+report.is_end = "evt.dir=< and not (" .. report.is_in_child .. ")"
 
 -- A filter: files, without terminals and devices that hold no data.
 report.real_files = "fd.type=file and not (fd.name startswith /dev/tty or fd.name startswith /dev/pt"

@@ -290,7 +290,7 @@ for _ in sys.stdin:
         return int(t.wait(lambda lines: re.search(r"(\d+) events lost", lines[0]), "events that were lost")[1])
 
     def test_former_captures(self):
-        """What was lost is told after the view has another capture, too."""
+        """The title counts the events that earlier captures lost, after a view began another one."""
         e2e.need_live()
         child = subprocess.Popen([sys.executable, "-I", "-c", self.BURST], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(child.communicate)

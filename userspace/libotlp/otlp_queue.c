@@ -269,12 +269,14 @@ static void *write_files(void *ctx)
 
 	pthread_mutex_lock(&q->lock);
 	while (!q->ends) {
-		if (!has_to_write(q) && q->waits)
+		if (has_to_write(q)) {
+			if (write_one(q, OTLP_SYNC_NOW))
+				wait_for_change(q, DISK_PAUSE_NS);
+		} else if (q->waits) { /* an outage is no change */
 			wait_for_change(q, CLOCK_S);
-		else if (!has_to_write(q))
+		} else {
 			pthread_cond_wait(&q->changed, &q->lock);
-		else if (write_one(q, OTLP_SYNC_NOW))
-			wait_for_change(q, DISK_PAUSE_NS);
+		}
 	}
 	pthread_mutex_unlock(&q->lock);
 	return NULL;

@@ -228,9 +228,9 @@ static int take_event(struct run *run, const struct sinsp_evt *evt)
 	return err || has_enough(run) ? err : view_table_event(run->table, evt);
 }
 
-/* Returns 0 at the end of the capture, by a signal or after enough tables. *cause: why it ended
- * early, or 0. */
-static int loop(struct run *run, int *cause)
+/* Returns 0 at the end of the file, by a signal or after enough tables. Of a damaged file, what
+ * comes before the damage has a table, too. */
+static int loop(struct run *run)
 {
 	struct sinsp_evt evt;
 	int n = 0, err = 0;
@@ -244,8 +244,9 @@ static int loop(struct run *run, int *cause)
 		else if (is_live(run))
 			err = tick(run, scap_now_ns(sinsp_source(run->s)));
 	}
-	*cause = n < 0 && n != -EINTR && n != -ENODATA ? n : 0;
-	return err;
+	if (!err && run->slice->options->read && !has_enough(run))
+		err = end_interval(run, run->last_ns);
+	return err ?: n < 0 && n != -EINTR && n != -ENODATA ? n : 0;
 }
 
 int top_capture_run(struct sinsp *s, struct view_table *t, struct top_slice *slice)
@@ -253,7 +254,7 @@ int top_capture_run(struct sinsp *s, struct view_table *t, struct top_slice *sli
 	const struct top_options *o = slice->options;
 	const unsigned int before = say_n_errors();
 	struct run run = {.s = s, .table = t, .slice = slice, .interval_ns = o->interval_ns};
-	int err, cause;
+	int err;
 
 	if (!o->read && !run.interval_ns)
 		run.interval_ns = DEFAULT_INTERVAL_NS;
@@ -264,11 +265,7 @@ int top_capture_run(struct sinsp *s, struct view_table *t, struct top_slice *sli
 		sinsp_cpu_use_read(s, run.interval_ns);
 	if (o->json)
 		printf(o->read ? "{\"slices\": [\n{\"progress\": 0},\n" : "{\"slices\": [\n");
-	err = loop(&run, &cause);
-	/* Of a damaged file, what comes before the damage. */
-	if (!err && o->read && !has_enough(&run))
-		err = end_interval(&run, run.last_ns);
-	err = err ?: cause;
+	err = loop(&run);
 	if (o->json)
 		printf("]}\n");
 	if (err && err != -EPIPE)

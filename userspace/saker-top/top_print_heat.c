@@ -108,7 +108,7 @@ static int tick(struct heat *h)
 static int loop(struct heat *h)
 {
 	struct sinsp_evt evt;
-	int n = 0, err = 0, cause;
+	int n = 0, err = 0;
 
 	while (!signals_stop_requested() && !has_enough(h) && !err) {
 		n = sinsp_next(h->s, &evt, h->o->read ? 0 : IDLE_MS);
@@ -119,13 +119,12 @@ static int loop(struct heat *h)
 		else if (!h->o->read)
 			err = tick(h);
 	}
-	cause = n < 0 && n != -EINTR && n != -ENODATA ? n : 0;
 	/* Of a damaged file, what comes before the damage. */
 	if (!err && h->o->read)
 		err = print(h, spectrum_of(h)->to);
 	if (!err && h->n)
 		err = put_scale(h) ?: stdout_put_text(&h->out);
-	return err ?: cause;
+	return err ?: n < 0 && n != -EINTR && n != -ENODATA ? n : 0;
 }
 
 int top_print_heat(const struct top_options *o, const struct sinsp_view *view)

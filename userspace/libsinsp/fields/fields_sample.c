@@ -175,28 +175,28 @@ static int get_frames(struct sinsp_eval *e, const struct sinsp_field *f, struct 
 	const unsigned int at = f->row->variant;
 	const struct scap_param *p = stack_param(e->evt, at);
 	const size_t n_all = n_words(p);
-	struct sinsp_value *list;
+	struct sinsp_value *list = NULL;
 	size_t n = 0;
 
-	if (!n_all)
-		return 0;
-	list = sinsp_eval_alloc(e, n_all * sizeof(*list));
-	if (!list)
-		return -ENOMEM;
+	if (!f->has_index && n_all) {
+		list = sinsp_eval_alloc(e, n_all * sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+	}
 	for (size_t i = 0; i < n_all; i++) {
 		const uint64_t word = word_at(p, i);
 
 		if (!is_frame(at, word))
 			continue;
-		list[n] = *v;
-		list[n++].u = frame_addr(at, word);
+		if (f->has_index && (size_t)f->index == n)
+			return field_u(v, frame_addr(at, word));
+		if (list) {
+			list[n] = *v;
+			list[n].u = frame_addr(at, word);
+		}
+		n++;
 	}
-	if (f->has_index) {
-		if (f->index < 0 || (size_t)f->index >= n)
-			return 0;
-		return field_u(v, list[f->index].u);
-	}
-	if (!n)
+	if (!list || !n)
 		return 0;
 	*v = list[0];
 	*more = list;
