@@ -613,6 +613,14 @@ class Own(unittest.TestCase):
         p = self.chisel(f"io.open('{victim}', 'w'):write('x'):close()", "--chisel-unsafe")
         self.assertEqual((p.returncode, e2e.read_text(victim)), (0, "x"))
 
+    WRITES = """
+          function on_init()
+            chisel.set_filter("proc.name=printf and evt.type=write and evt.dir=<")
+            data = chisel.request_field("evt.rawarg.data")
+            return true
+          end
+    """
+
     def on_terminal(self, text, stuff, fails=False, under=()):
         """The output of a chisel on a terminal, over a capture of a process that writes data."""
         capture = os.path.join(self.dir, "terminal.scap")
@@ -654,13 +662,8 @@ class Own(unittest.TestCase):
 
     @unittest.skipIf(os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"), "needs a live capture")
     def test_text_of_a_table_is_as_wide_as_on_the_terminal(self):
-        text = """
+        text = self.WRITES + """
           local report = require "report"
-          function on_init()
-            chisel.set_filter("proc.name=printf and evt.type=write and evt.dir=<")
-            data = chisel.request_field("evt.rawarg.data")
-            return true
-          end
           function on_event()
             local line = report.line(evt.field(data))
             io.write(line, " ", utf8.len(line), "\\r\\n")
@@ -681,13 +684,8 @@ class Own(unittest.TestCase):
 
     @unittest.skipIf(os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"), "needs a live capture")
     def test_a_chisel_moves_the_cursor_whatever_bytes_it_saw(self):
-        text = """
+        text = self.WRITES + """
           local terminal = require "ansiterminal"
-          function on_init()
-            chisel.set_filter("proc.name=printf and evt.type=write and evt.dir=<")
-            data = chisel.request_field("evt.rawarg.data")
-            return true
-          end
           function on_event()
             io.write(evt.field(data))
             terminal.moveto(2, 3.0)
